@@ -1,0 +1,28 @@
+"""Claude Code: JSON Lines transcripts and what a resume makes of them."""
+
+from __future__ import annotations
+
+from ...screen import ScreenItem
+from ...session import Session
+from ...state import ResumeAs, RuntimeState
+from .read import read, sniff
+
+NAME = "claude-code"
+TITLE = "Claude Code"
+
+PROFILES: dict[str, object] = {}
+
+
+def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
+    raise NotImplementedError
+
+
+def screen(session: Session) -> list[ScreenItem]:
+    return []
+
+
+def recorded_request(session: Session, state: RuntimeState) -> None:
+    return None
+
+
+__all__ = ["NAME", "TITLE", "read", "sniff"]

@@ -1,0 +1,262 @@
+"""Claude Code transcripts: bytes -> Session. Every line becomes a row, whatever its state."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ...jsonspans import NotJson, lines, loads, recover
+from ...session import Block, BlockKind, Row, RowKind, Session
+from ...source import Part, Source
+
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+CHAIN_TYPES = {"user": RowKind.MESSAGE, "assistant": RowKind.MESSAGE, "attachment": RowKind.CONTEXT, "system": RowKind.SYSTEM}
+RECORD_TYPES = frozenset(
+    "last-prompt mode permission-mode custom-title agent-name agent-color ai-title agent-setting tag worktree-state file-history-snapshot "
+    "file-history-delta attribution-snapshot marble-origami-commit marble-origami-snapshot context-collapse-commit context-collapse-snapshot "
+    "queue-operation content-replacement summary progress api-request api-request-shape api-request-blob tools-used atis-latch cost-state "
+    "pr-link task-summary speculation-accept".split()
+)
+"""Row types outside the chain that the recorded clients, or the documents this project was founded on, name."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Light:
+    """What the resume of this client needs of a chain row without parsing it again."""
+
+    message_id: str | None = None
+    model: str | None = None
+    subtype: str | None = None
+    logical_parent: str | None = None
+    leaf: str | None = None
+    """`leafUuid` of a last-prompt or summary row."""
+    explicit: bool = False
+    meta: bool = False
+    api_error: bool = False
+    compact_summary: bool = False
+    text: str | None = None
+    """First 200 characters of a user row's text, for the client's own fixed texts."""
+    string_content: bool = False
+    content_missing: bool = False
+    """No `message`, or content that is neither a string nor a list."""
+    attachment: str | None = None
+    """Type of the attachment."""
+    source_assistant: str | None = None
+    session: str | None = None
+    denial: str | None = None
+    """`toolDenialKind` of a result row."""
+
+
+KINDS = {
+    "text": BlockKind.TEXT,
+    "thinking": BlockKind.THINKING,
+    "redacted_thinking": BlockKind.THINKING,
+    "tool_use": BlockKind.CALL,
+    "tool_result": BlockKind.RESULT,
+    "image": BlockKind.IMAGE,
+    "server_tool_use": BlockKind.SERVER_CALL,
+}
+
+
+def light_block(block: Any) -> Block:
+    """The light form of one content block."""
+    if not isinstance(block, dict):
+        return Block(BlockKind.OTHER)
+    kind_name = block.get("type")
+    kind = KINDS.get(kind_name) if isinstance(kind_name, str) else None
+    if kind is None:
+        ends = isinstance(kind_name, str) and kind_name.endswith("_tool_result")
+        kind = BlockKind.SERVER_RESULT if ends else BlockKind.OTHER
+    if kind is BlockKind.TEXT:
+        text = block.get("text")
+        return Block(kind, blank=not isinstance(text, str) or not text.strip())
+    if kind in (BlockKind.CALL, BlockKind.SERVER_CALL):
+        return Block(kind, id=_string(block.get("id")), name=_string(block.get("name")))
+    if kind in (BlockKind.RESULT, BlockKind.SERVER_RESULT):
+        return Block(kind, id=_string(block.get("tool_use_id")), error=block.get("is_error") is True)
+    return Block(kind)
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def sniff(source: Source) -> bool:
+    """True when an early line is a record as this client writes them, or when nothing else could be: an empty `.jsonl`."""
+    part = source.parts[0]
+    if not part.name.endswith(".jsonl"):
+        return False
+    for number, (_, _, data) in enumerate(lines(part.data)):
+        try:
+            value = loads(data) if data.strip() else None
+        except NotJson:
+            value = next((loads(data[a:b]) for a, b in recover(data)), None)
+        if isinstance(value, dict):
+            known = value.get("type") in CHAIN_TYPES or value.get("type") in RECORD_TYPES
+            if known and ("sessionId" in value or "uuid" in value or "leafUuid" in value or "message" in value or "messageId" in value):
+                return True
+        if number > 200:
+            return False
+    return len(part.data) == 0
+
+
+def read(source: Source) -> Session:
+    """Read all parts. The main transcript is part 0; `…/subagents/*.jsonl` are sub-agents; other parts stay whole."""
+    rows: list[Row] = []
+    agents: dict[int, str] = {}
+    for number, part in enumerate(source.parts):
+        agent = agent_of(part.name)
+        if number == 0 or agent:
+            part_rows = read_part(number, part)
+            if agent and number:
+                agents[number] = agent
+                for row in part_rows:
+                    row.sidechain = True
+            rows += part_rows
+        elif len(part.data):
+            rows.append(Row(number, 0, 0, len(part.data), RowKind.BLOB, "file"))
+    stem = source.parts[0].name.removesuffix(".jsonl")
+    named = Counter(row.extra.session for row in rows if row.part == 0 and row.extra and row.extra.session)
+    session_id = stem if UUID.fullmatch(stem) else next((name for name, _ in named.most_common(1)), None)
+    session = Session(client="claude-code", source=source, rows=rows, id=session_id, agents=agents)
+    session.version, session.title = _version_and_title(session)
+    return session
+
+
+def agent_of(name: str) -> str | None:
+    """Agent id of a sub-agent transcript's part name, else None."""
+    found = re.search(r"(?:^|/)agent-([A-Za-z0-9_-]+)\.jsonl$", name)
+    return found[1] if found else None
+
+
+def read_part(number: int, part: Part) -> list[Row]:
+    """Rows of one transcript part, tiling it."""
+    size = len(part.data)
+    return [read_line(number, index, start, end, data, end == size) for index, (start, end, data) in enumerate(lines(part.data))]
+
+
+def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
+    """One line -> one row. Damage is classified, never raised."""
+    if not data.strip():
+        return Row(part, index, start, end, RowKind.BLANK, "blank")
+    faults: tuple[str, ...] = ()
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            value = loads(data)
+        except NotJson:
+            return _damaged(part, index, start, end, data, last)
+        faults = _faults(data, value)
+    if not isinstance(value, dict):
+        return Row(part, index, start, end, RowKind.DAMAGED, "null" if value is None else "scalar", damage="scalar")
+    row = light_row(part, index, start, end, value)
+    row.faults = faults if data.endswith(b"\n") else (*faults, "missing-final-newline")
+    return row
+
+
+def _damaged(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
+    if b"\0" in data:
+        damage = "nul"
+    elif recover(data):
+        damage = "spliced"
+    elif last and not data.endswith(b"\n"):
+        damage = "truncated"
+    else:
+        damage = "unparseable"
+    return Row(part, index, start, end, RowKind.DAMAGED, damage, damage=damage)
+
+
+def _faults(data: bytes, value: Any) -> tuple[str, ...]:
+    faults = []
+    if data.startswith(b"\xef\xbb\xbf"):
+        faults.append("byte-order-mark")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        faults.append("bad-utf8")
+    if holds_surrogate(value):
+        faults.append("lone-surrogate")
+    return tuple(faults)
+
+
+def holds_surrogate(value: Any) -> bool:
+    """Whether a lone UTF-16 surrogate stands in any string of a parsed value."""
+    if isinstance(value, str):
+        return bool(SURROGATE.search(value))
+    if isinstance(value, dict):
+        return any(holds_surrogate(key) or holds_surrogate(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(holds_surrogate, value))
+
+
+def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]) -> Row:
+    """The light row of a parsed record."""
+    get = value.get
+    name = get("type")
+    kind = CHAIN_TYPES.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_string(get("uuid")), parent=_string(get("parentUuid")), extra=Light())
+    if kind is None:
+        kind = RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN
+    row = Row(
+        part, index, start, end, kind, name,
+        id=_string(get("uuid")), parent=_string(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
+    )  # fmt: skip
+    light = Light(session=_string(get("sessionId")))
+    row.extra = light
+    if name == "last-prompt" or name == "summary":
+        light.leaf, light.explicit = _string(get("leafUuid")), get("explicit") is True
+    if kind is RowKind.MESSAGE:
+        _message(row, light, value)
+    elif kind is RowKind.CONTEXT:
+        attachment = get("attachment")
+        light.attachment = _string(attachment.get("type")) if isinstance(attachment, dict) else None
+        light.content_missing = not isinstance(attachment, dict)
+    elif kind is RowKind.SYSTEM:
+        light.subtype = _string(get("subtype"))
+        if light.subtype:
+            row.type = f"system/{light.subtype}"
+        light.logical_parent = _string(get("logicalParentUuid"))
+    return row
+
+
+def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
+    get = value.get
+    row.role = row.type
+    light.meta = get("isMeta") is True
+    light.api_error = get("isApiErrorMessage") is True
+    light.compact_summary = get("isCompactSummary") is True
+    light.source_assistant = _string(get("sourceToolAssistantUUID"))
+    light.denial = _string(get("toolDenialKind"))
+    message = get("message")
+    if not isinstance(message, dict):
+        light.content_missing = True
+        return
+    light.message_id, light.model = _string(message.get("id")), _string(message.get("model"))
+    content = message.get("content")
+    if isinstance(content, str):
+        light.string_content, light.text = True, content[:200]
+        row.blocks = (Block(BlockKind.TEXT, blank=not content.strip()),)
+    elif isinstance(content, list):
+        row.blocks = tuple(map(light_block, content))
+        first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
+        light.text = first[:200] if isinstance(first, str) else None
+    else:
+        light.content_missing = True
+
+
+def _version_and_title(session: Session) -> tuple[str | None, str | None]:
+    version = title = None
+    for row in reversed(session.rows):
+        if row.part == 0 and version is None and row.kind in (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM):
+            value = session.value(row)
+            version = _string(value.get("version")) if isinstance(value, dict) else None
+        if row.part == 0 and title is None and row.type in ("custom-title", "ai-title"):
+            value = session.value(row)
+            title = _string(value.get("customTitle") or value.get("aiTitle"))
+    return version, title

@@ -1,0 +1,57 @@
+"""The whole pure flow on one page: Source -> Session -> RuntimeState -> Request, joined with screen and operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import reading
+from .operations import Operation
+from .request import Request, derive
+from .screen import ScreenItem
+from .session import Row, Session
+from .source import Source
+from .state import ResumeAs, RuntimeState
+
+
+@dataclass(slots=True)
+class RecordedRequest:
+    """The last request that the transcript itself recorded as sent, rebuilt; `verified` of `of` messages match their hashes."""
+
+    row: str
+    body: dict[str, object]
+    verified: int
+    of: int
+    mismatches: tuple[str, ...] = ()
+    """Refs of the rows whose recorded hash does not fit."""
+
+
+@dataclass(slots=True)
+class Inspection:
+    """A session in its four forms. Findings are added by `rulebook.diagnose`."""
+
+    session: Session
+    resume_as: ResumeAs
+    state: RuntimeState
+    request: Request | None
+    screen: list[ScreenItem]
+    operations: list[Operation]
+    recorded: RecordedRequest | None
+
+    def row(self, ref: str) -> Row:
+        return self.session.row(ref)
+
+
+def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None) -> Inspection:
+    """Read a source and derive what a resume would do. Raises ReadError for bytes that no reader takes."""
+    session = reading.read(source, client)
+    reader = reading.CLIENTS[session.client]
+    state = reader.resume(session, resume_as)
+    return Inspection(
+        session=session,
+        resume_as=resume_as,
+        state=state,
+        request=derive(state),
+        screen=reader.screen(session),
+        operations=[],
+        recorded=reader.recorded_request(session, state),
+    )

@@ -1,0 +1,98 @@
+"""JSON Lines cut into byte-exact lines, and the one tolerant JSON reader of core.
+
+Lines split on b"\\n" only: `str.splitlines` also cuts at U+2028 inside a JSON string.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from .source import Buffer
+
+SLICE = 4 << 20
+"""Bytes read at a time, so that a framed or mapped part is never copied whole."""
+
+
+def lines(data: Buffer) -> Iterator[tuple[int, int, bytes]]:
+    """(start, end, bytes) of each line; `end` and the bytes include the newline. The lines tile the part."""
+    size, base = len(data), 0
+    carry = b""
+    while base < size:
+        chunk = carry + data[base : min(size, base + SLICE)]
+        begin = base - len(carry)
+        base = min(size, base + SLICE)
+        at = 0
+        while (cut := chunk.find(b"\n", at)) >= 0:
+            yield begin + at, begin + cut + 1, chunk[at : cut + 1]
+            at = cut + 1
+        carry = chunk[at:]
+    if carry:
+        yield size - len(carry), size, carry
+
+
+class NotJson(ValueError):
+    """The bytes are no JSON text, by the strict grammar that JavaScript clients use (NaN and Infinity are refused)."""
+
+
+def _no_constant(name: str) -> Any:
+    raise NotJson(f"{name} is no JSON value")
+
+
+def loads(data: bytes) -> Any:
+    """Parse JSON bytes the way a JavaScript client would. Raises NotJson.
+
+    What orjson refuses although a client reads it (lone surrogates, 1e400, bytes that are no UTF-8, depth over 1024) goes through
+    `json`. A leading byte order mark is skipped.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
+    except RecursionError as error:
+        raise NotJson("nested too deeply to read") from error
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson(str(error)) from error
+
+
+def recover(data: bytes) -> list[tuple[int, int]]:
+    """Spans of whole JSON objects inside a line that does not parse as one: a cut record glued to the next, or two on one line.
+
+    An object counts when it parses up to its own end and has a `type` and one of the keys that records, unlike their inner objects,
+    carry. Spans do not overlap; what lies between them is lost text.
+    """
+    found: list[tuple[int, int]] = []
+    text = data.decode("utf-8", "surrogateescape")
+    decoder = json.JSONDecoder(parse_constant=_no_constant)
+    at = 0
+    while (at := text.find('{"', at)) >= 0:
+        boundary = at == 0 or text[at - 1] in "}\x00 \t" or text.startswith(TOP_LEVEL, at)
+        if not boundary:
+            at += 2
+            continue
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at += 2
+            continue
+        if isinstance(value, dict) and "type" in value and not RECORD_KEYS.isdisjoint(value):
+            start_byte = len(text[:at].encode("utf-8", "surrogateescape"))
+            found.append((start_byte, start_byte + len(text[at:end].encode("utf-8", "surrogateescape"))))
+            at = end
+        else:
+            at += 2
+    return found
+
+
+TOP_LEVEL = ('{"parentUuid"', '{"type"', '{"uuid"', '{"timestamp"', '{"sessionId"', '{"session_id"')
+"""How records of JSON Lines transcripts begin: where a record may start inside another's cut text."""
+
+RECORD_KEYS = frozenset(("parentUuid", "uuid", "sessionId", "session_id", "leafUuid", "messageId"))

@@ -1,0 +1,99 @@
+"""Runtime state: what the client holds after it resumed, and on whose behalf the question is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .verdicts import Drop
+
+How = Literal["normal", "fork", "path", "switch"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAs:
+    """How the resume is done. Values come from a person or a script, never from the transcript."""
+
+    how: How = "normal"
+    version: str | None = None
+    """Client version to simulate; None: the newest observed profile."""
+    model: str | None = None
+    """Model asked for on the command line; None: what the client would pick."""
+    prompt: str | None = None
+    """New user message that follows the resume; None: none is sent yet."""
+    gates: tuple[tuple[str, bool], ...] = ()
+
+    def gate(self, name: str) -> bool:
+        """Whether a named gate is on (default off)."""
+        return dict(self.gates).get(name, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Which ways of resuming bring a fact back."""
+
+    normal: bool = False
+    fork: bool = False
+    path: bool = False
+    switch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of the runtime state. `known` False: the transcript does not record it; `value` is then None or says what is missing."""
+
+    name: str
+    value: Any
+    known: bool = True
+    rows: tuple[str, ...] = ()
+    restored: Restored = Restored()
+    note: str = ""
+    """One sentence for a person, where the value alone is not plain."""
+
+
+@dataclass(slots=True)
+class StateMessage:
+    """One message as the provider would get it, with the row of each block."""
+
+    role: str
+    content: str | list[Any]
+    rows: list[str]
+    """Ref of the row that each block came from (one entry for string content). Several blocks may share a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRow:
+    """A row that the resume itself would write: `+1`, `+2`, …"""
+
+    ref: str
+    why: str
+    """continuation | sentinel | interrupted-result | notification | prompt"""
+    value: dict[str, Any]
+    parent: str | None = None
+    """Ref of the row that it hangs from."""
+
+
+@dataclass(slots=True)
+class RuntimeState:
+    """What the client would hold, ready to be sent. With `refused` set there are no messages."""
+
+    client: str
+    version: str
+    """Version of the profile that was simulated."""
+    model: str | None
+    dialect: str
+    messages: list[StateMessage] = field(default_factory=list)
+    added: list[AddedRow] = field(default_factory=list)
+    drops: list[Drop] = field(default_factory=list)
+    branch: list[str] = field(default_factory=list)
+    """Refs of the rows on the continued branch, oldest first (recovered siblings included), before clean-up."""
+    leaf: str | None = None
+    facts: list[Fact] = field(default_factory=list)
+    refused: str | None = None
+    added_at_send: list[str] = field(default_factory=list)
+    system: list[str] | None = None
+    """System prompt that the transcript itself would inject, where it does."""
+    runs_first: list[str] | None = None
+    """Frameworks only: tasks that would run again before the request."""
+    tools: list[Any] | None = None
+    """Tool schemas of the last recorded request, where recorded."""

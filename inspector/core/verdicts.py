@@ -1,0 +1,91 @@
+"""Why a row does not reach the request: one Drop per row, with stage, reason and the row that caused it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """Where on the way to the request the row was left out."""
+
+    READ = "read"
+    """The line is no record."""
+    CHAIN = "chain"
+    """Not on the branch that the resume continues."""
+    CLEANUP = "clean-up"
+    """Removed when the conversation was repaired at load."""
+    SEND = "send"
+    """Held by the client, but not part of a request."""
+
+
+class Reason(StrEnum):
+    """Stable codes of reasons; `SENTENCES` says each in words."""
+
+    BLANK = "blank-line"
+    DAMAGED = "damaged-line"
+    READING_STOPPED = "reading-stopped"
+    UNKNOWN_TYPE = "unknown-type"
+    RECORD = "record"
+    SUB_AGENT = "sub-agent"
+    SIDECHAIN = "sidechain"
+    OTHER_BRANCH = "other-branch"
+    BEFORE_GAP = "before-gap"
+    BEFORE_COMPACTION = "before-compaction"
+    COMPACTION_BOUNDARY = "compaction-boundary"
+    DUPLICATE = "duplicate"
+    PROGRESS = "progress"
+    UNRESOLVED_CALL = "unresolved-call"
+    ORPHAN_RESULT = "orphan-result"
+    DUPLICATE_RESULT = "duplicate-result"
+    DUPLICATE_CALL = "duplicate-call"
+    THINKING_ONLY = "thinking-only"
+    THINKING_OTHER_MODEL = "thinking-other-model"
+    EMPTY_TEXT = "empty-text"
+    API_ERROR = "api-error"
+    SYSTEM_NOTE = "system-note"
+    ATTACHMENT_NOT_SENT = "attachment-not-sent"
+    NOT_A_TRANSCRIPT = "not-a-transcript"
+    MALFORMED = "malformed"
+    REFUSED = "refused"
+
+
+SENTENCES: dict[Reason, str] = {
+    Reason.BLANK: "blank line",
+    Reason.DAMAGED: "the line is damaged and no record can be read from it",
+    Reason.READING_STOPPED: "this client stops reading the file before this row",
+    Reason.UNKNOWN_TYPE: "no known row type; the client ignores it",
+    Reason.RECORD: "a record of the client's own state, never part of the conversation",
+    Reason.SUB_AGENT: "belongs to a sub-agent's conversation",
+    Reason.SIDECHAIN: "belongs to a side conversation",
+    Reason.OTHER_BRANCH: "on a branch that the resume does not continue",
+    Reason.BEFORE_GAP: "the chain is broken after this row and the client does not bridge the gap",
+    Reason.BEFORE_COMPACTION: "before the last compaction; only the summary is sent",
+    Reason.COMPACTION_BOUNDARY: "marks the compaction; never sent itself",
+    Reason.DUPLICATE: "a later row with the same id replaces it",
+    Reason.PROGRESS: "progress display only",
+    Reason.UNRESOLVED_CALL: "a tool call without a result",
+    Reason.ORPHAN_RESULT: "a tool result without its call",
+    Reason.DUPLICATE_RESULT: "a second result for the same call",
+    Reason.DUPLICATE_CALL: "a second call with the same id",
+    Reason.THINKING_ONLY: "the message holds nothing but thinking",
+    Reason.THINKING_OTHER_MODEL: "thinking of another model is not sent",
+    Reason.EMPTY_TEXT: "the message has no visible text",
+    Reason.API_ERROR: "an error text made by the client",
+    Reason.SYSTEM_NOTE: "a note of the client, never sent",
+    Reason.ATTACHMENT_NOT_SENT: "the client does not send this kind of context",
+    Reason.NOT_A_TRANSCRIPT: "a file beside the transcript",
+    Reason.MALFORMED: "the record lacks what its type needs",
+    Reason.REFUSED: "the client would not resume this session",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Row `row` does not reach the request."""
+
+    row: str
+    stage: Stage
+    reason: Reason
+    because: str | None = None
+    """The row that caused it, where one did."""
