@@ -1,0 +1,39 @@
+"""Sign in the one person of local mode by the launch link that `serve` prints: the link works once, the cookie that it leaves works for two weeks."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractUser
+
+LOCAL_USER = "local"
+
+_open: set[str] = set()
+"""SHA-256 of each link that nobody has used yet. In memory only: a link dies with the process that printed it."""
+
+
+def issue_token() -> str:
+    """A new launch token, good for one use in this process."""
+    token = secrets.token_urlsafe(32)
+    _open.add(_digest(token))
+    return token
+
+
+def redeem_token(*, token: str) -> AbstractUser | None:
+    """The local user, with every permission, for a token not used before; None for any other token. Makes the user the first time."""
+    try:
+        _open.remove(_digest(token))  # one step: two requests with the same token cannot both succeed
+    except KeyError:
+        return None
+    User = get_user_model()
+    user, made = User.objects.get_or_create(username=LOCAL_USER, defaults={"is_superuser": True, "is_staff": True})
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

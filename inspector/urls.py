@@ -1,0 +1,12 @@
+"""Addresses of the pages."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from inspector.views import sign_in
+
+urlpatterns = [
+    path("launch/", sign_in.launch, name="launch"),
+    path("sign-in/", sign_in.SignIn.as_view(), name="login"),
+    path("sign-out/", LogoutView.as_view(), name="logout"),
+]

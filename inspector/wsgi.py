@@ -1,0 +1,8 @@
+"""The application for a WSGI server: `gunicorn inspector.wsgi` for a team; `manage.py serve` uses it too."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
+application = get_wsgi_application()
