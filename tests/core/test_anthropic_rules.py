@@ -169,7 +169,7 @@ def stated_again(messages: list) -> set[str]:
             broken.add("A11")
     for place, (n, _, b) in enumerate(every):
         if b["type"] == "server_tool_use":
-            if not any(x.get("tool_use_id") == b["id"] for m, _, x in every[place + 1 :] if m == n and x["type"] == "web_search_tool_result"):
+            if not any(x.get("tool_use_id") == b["id"] for m, _, x in every[place + 1 :] if m == n):
                 broken.add("A19")
         if b["type"] == "web_search_tool_result":
             if not any(x.get("id") == b["tool_use_id"] for m, _, x in every[:place] if m == n and x["type"] == "server_tool_use"):

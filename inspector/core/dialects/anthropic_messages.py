@@ -219,9 +219,9 @@ def _server_tools(turn: _Turn, found: _Findings) -> None:
         if kind in ("server_tool_use", "mcp_tool_use"):
             open_calls[pointer] = _id(block.get("id"))
             known.add(_id(block.get("id")))
-        elif isinstance(kind, str) and kind.endswith("_tool_result"):
-            call = _id(block.get("tool_use_id"))
-            if call not in known:
+        elif "tool_use_id" in block:
+            call = _id(block["tool_use_id"])
+            if call not in known and isinstance(kind, str) and kind.endswith("_tool_result"):
                 found.add("A19", f"The result of server tool call {call} stands without its call.", [pointer])
             open_calls = {at: name for at, name in open_calls.items() if name != call}
     for pointer, call in open_calls.items():
