@@ -6,23 +6,12 @@ from dataclasses import dataclass
 
 from . import reading
 from .operations import Operation
+from .recorded import RecordedRequest
 from .request import Request, derive
 from .screen import ScreenItem
 from .session import Row, Session
 from .source import Source
 from .state import ResumeAs, RuntimeState
-
-
-@dataclass(slots=True)
-class RecordedRequest:
-    """The last request that the transcript itself recorded as sent, rebuilt; `verified` of `of` messages match their hashes."""
-
-    row: str
-    body: dict[str, object]
-    verified: int
-    of: int
-    mismatches: tuple[str, ...] = ()
-    """Refs of the rows whose recorded hash does not fit."""
 
 
 @dataclass(slots=True)

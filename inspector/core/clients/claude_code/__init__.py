@@ -6,6 +6,7 @@ from ...screen import ScreenItem
 from ...session import Session
 from ...state import ResumeAs, RuntimeState
 from .read import read, sniff
+from .recorded import recorded_request
 
 NAME = "claude-code"
 TITLE = "Claude Code"
@@ -21,8 +22,4 @@ def screen(session: Session) -> list[ScreenItem]:
     return []
 
 
-def recorded_request(session: Session, state: RuntimeState) -> None:
-    return None
-
-
-__all__ = ["NAME", "TITLE", "read", "sniff"]
+__all__ = ["NAME", "TITLE", "read", "recorded_request", "sniff"]
