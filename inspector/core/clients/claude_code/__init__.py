@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from ...screen import ScreenItem
 from ...session import Session
-from ...state import ResumeAs, RuntimeState
+from .profiles import PROFILES
 from .read import read, sniff
 from .recorded import recorded_request
+from .resume import resume
 
 NAME = "claude-code"
 TITLE = "Claude Code"
-
-PROFILES: dict[str, object] = {}
-
-
-def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
-    raise NotImplementedError
 
 
 def screen(session: Session) -> list[ScreenItem]:
     return []
 
 
-__all__ = ["NAME", "TITLE", "read", "recorded_request", "sniff"]
+__all__ = ["NAME", "PROFILES", "TITLE", "read", "recorded_request", "resume", "screen", "sniff"]

@@ -42,8 +42,10 @@ class Light:
     text: str | None = None
     """First 200 characters of a user row's text, for the client's own fixed texts."""
     string_content: bool = False
+    message_missing: bool = False
+    """A user or assistant row without a `message` object."""
     content_missing: bool = False
-    """No `message`, or content that is neither a string nor a list."""
+    """Content that is neither a string nor a list; for an attachment row, no `attachment` object."""
     attachment: str | None = None
     """Type of the attachment."""
     source_assistant: str | None = None
@@ -235,7 +237,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     light.denial = _string(get("toolDenialKind"))
     message = get("message")
     if not isinstance(message, dict):
-        light.content_missing = True
+        light.message_missing = light.content_missing = True
         return
     light.message_id, light.model = _string(message.get("id")), _string(message.get("model"))
     content = message.get("content")

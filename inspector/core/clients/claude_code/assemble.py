@@ -1,0 +1,278 @@
+"""From the conversation that the client holds to the messages that it sends: merging, pairing, context, thinking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...state import StateMessage
+from ...verdicts import Drop, Reason, Stage
+from .cleanup import THINKING, merge_blocks
+from .context import attachment_blocks
+from .items import Item
+from .profiles import Profile
+
+NO_CONTENT = "(no content)"
+CALL_INTERRUPTED = "[Tool use interrupted]"
+ORPHAN_REMOVED = "[Orphaned tool result removed due to conversation resume]"
+RESULT_MISSING = "[Tool result missing due to internal error]"
+MID_SYSTEM_MODELS = ("claude-opus-4-8", "claude-opus-5")
+"""Models seen to take messages of role `system` inside the conversation."""
+
+Pairs = list[tuple[dict[str, Any], str]]
+
+
+@dataclass(slots=True)
+class Wire:
+    """A message on its way out: blocks with their rows, and the stored context that follows it as a system message."""
+
+    role: str
+    blocks: Pairs
+    id: str | None = None
+    string: bool = False
+    """Content was one plain string and nothing was merged with it."""
+    context: Pairs = field(default_factory=list)
+
+
+class Assembly:
+    """One pass over the held items. `messages` is the result; `drops` are rows that do not reach it."""
+
+    def __init__(self, items: list[Item], profile: Profile, model: str | None) -> None:
+        self.items, self.profile, self.model = items, profile, model
+        self.as_system = profile.context_as_system and bool(model) and str(model).startswith(MID_SYSTEM_MODELS)
+        self.drops: dict[str, Drop] = {}
+        self.wires: list[Wire] = []
+        self.rendered_here: list[str] = []
+        """Rows of context whose text the client makes at send time."""
+
+    def run(self) -> list[StateMessage]:
+        """Messages in wire order."""
+        for item in self.ordered():
+            if item.type == "attachment":
+                self.attachment(item)
+            elif item.type == "system":
+                self.system(item)
+            elif item.type == "user":
+                self.user(item)
+            else:
+                self.assistant(item)
+        for wire in self.wires:
+            self.polish(wire)
+        self.wires = [wire for wire in self.wires if wire.blocks or wire.context]
+        if self.profile.cleans_pairs:
+            self.pair()
+        else:
+            self.drop_unpaired()
+        return self.messages()
+
+    def drop(self, ref: str, reason: Reason, because: str | None = None) -> None:
+        self.drops.setdefault(ref, Drop(ref, Stage.SEND, reason, because))
+
+    def ordered(self) -> list[Item]:
+        """Items with each run of context moved up to the result or assistant message that it follows."""
+        out: list[Item] = []
+        waiting: list[Item] = []
+        for item in reversed(self.items):
+            if item.type == "attachment":
+                waiting.append(item)
+                continue
+            first = item.blocks()[0].get("type") if item.type == "user" and item.blocks() else None
+            if waiting and (item.type == "assistant" or first == "tool_result"):
+                out += waiting
+                waiting = []
+            out.append(item)
+        return (out + waiting)[::-1]
+
+    # one item
+
+    def attachment(self, item: Item) -> None:
+        blocks, note = attachment_blocks(item, self.profile)
+        if blocks is None:
+            self.drop(item.ref, Reason.ATTACHMENT_NOT_SENT)
+            return
+        if note:
+            self.rendered_here.append(item.ref)
+        if self.as_system and item.rendered_role != "user":
+            last = self.last_user() or self.push(Wire("user", []))
+            last.context += [(block, item.ref) for block in blocks]
+            return
+        self.add_user([(block, item.ref) for block in blocks])
+
+    def system(self, item: Item) -> None:
+        if item.light.subtype == "local_command" and item.content is not None:
+            self.add_user([({"type": "text", "text": item.content}, item.ref)])
+        else:
+            boundary = item.light.subtype == "compact_boundary"
+            self.drop(item.ref, Reason.COMPACTION_BOUNDARY if boundary else Reason.SYSTEM_NOTE)
+
+    def user(self, item: Item) -> None:
+        refs = item.refs
+        blocks = [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
+        self.add_user(blocks, string=isinstance(item.content, str))
+
+    def add_user(self, blocks: Pairs, string: bool = False) -> None:
+        last = self.last_user()
+        if last is None:
+            self.push(Wire("user", blocks, string=string))
+            return
+        if not last.blocks:
+            last.blocks, last.string = blocks, string
+            return
+        merged, refs = merge_blocks(last.blocks, blocks)
+        last.blocks, last.string = list(zip(merged, refs, strict=True)), False
+
+    def assistant(self, item: Item) -> None:
+        if item.light.api_error and item.light.model == "<synthetic>":
+            self.drop(item.ref, Reason.API_ERROR)
+            return
+        blocks = [(block, item.ref) for block in item.blocks()]
+        kept = [pair for pair in blocks if not self.foreign_thinking(pair[0], item)]
+        if blocks and not kept:
+            self.drop(item.ref, Reason.THINKING_OTHER_MODEL)
+            return
+        if not kept:
+            kept = [({"type": "text", "text": NO_CONTENT}, item.ref)]
+        message = item.light.message_id
+        for wire in reversed(self.wires):
+            if wire.role == "user":
+                if not wire.blocks or wire.blocks[0][0].get("type") != "tool_result":
+                    break
+            elif message is not None and wire.id == message:
+                wire.blocks += kept
+                return
+        self.push(Wire("assistant", kept, id=message))
+
+    def foreign_thinking(self, block: dict[str, Any], item: Item) -> bool:
+        return block.get("type") in THINKING and not self.profile.thinking_of_other_models and item.light.model != self.model
+
+    def last_user(self) -> Wire | None:
+        return self.wires[-1] if self.wires and self.wires[-1].role == "user" else None
+
+    def push(self, wire: Wire) -> Wire:
+        self.wires.append(wire)
+        return wire
+
+    # whole messages
+
+    def polish(self, wire: Wire) -> None:
+        """Block by block: what is never sent as stored."""
+        out: Pairs = []
+        for block, ref in wire.blocks:
+            kind = block.get("type")
+            if kind == "tool_use":
+                block = {key: block[key] for key in ("type", "id", "name", "input", "caller") if key in block}
+            elif kind == "tool_result" and block.get("is_error") is True and isinstance(block.get("content"), list):
+                block = {**block, "content": [b for b in block["content"] if isinstance(b, dict) and b.get("type") == "text"]}
+            elif kind == "text" and not str(block.get("text") or "").strip():
+                if wire.role == "assistant" and self.profile.blank_text == "message":
+                    self.drop(ref, Reason.EMPTY_TEXT)
+                    continue
+                if wire.role == "user" and not wire.string and self.profile.blank_user_block:
+                    block = {**block, "text": NO_CONTENT}
+            out.append((block, ref))
+        wire.blocks = out
+
+    def pair(self) -> None:
+        """Each call answered once, right behind its message; each result with its call before it."""
+        out: list[Wire] = []
+        seen: set[str] = set()
+        wires, at = self.wires, 0
+        while at < len(wires):
+            wire = wires[at]
+            at += 1
+            if wire.role == "user":
+                if not out or out[-1].role != "assistant":
+                    self.strip_results(wire, out)
+                if wire.blocks or wire.context:
+                    out.append(wire)
+                continue
+            fresh = self.unique_calls(wire, seen)
+            if not wire.blocks:
+                wire.blocks = [({"type": "text", "text": CALL_INTERRUPTED}, fresh[1])]
+            out.append(wire)
+            answers = wires[at] if at < len(wires) and wires[at].role == "user" else None
+            if answers is not None:
+                self.match(answers, fresh[0])
+                out.append(answers)
+                at += 1
+            elif fresh[0]:
+                out.append(Wire("user", [(placeholder(call), ref) for call, ref in fresh[0].items()]))
+        self.wires = out
+
+    def strip_results(self, wire: Wire, out: list[Wire]) -> None:
+        orphans = [ref for block, ref in wire.blocks if block.get("type") == "tool_result"]
+        if not orphans:
+            return
+        wire.blocks = [pair for pair in wire.blocks if pair[0].get("type") != "tool_result"]
+        for ref in orphans:
+            self.drop(ref, Reason.ORPHAN_RESULT)
+        if not wire.blocks and not out:
+            wire.blocks = [({"type": "text", "text": ORPHAN_REMOVED}, orphans[0])]
+
+    def unique_calls(self, wire: Wire, seen: set[str]) -> tuple[dict[str, str], str]:
+        """Calls of a message (id -> row) after repeated ids and unanswered server calls are gone; the row of the first block."""
+        answered = {block.get("tool_use_id") for block, _ in wire.blocks}
+        first = wire.blocks[0][1] if wire.blocks else ""
+        calls: dict[str, str] = {}
+        kept: Pairs = []
+        for block, ref in wire.blocks:
+            kind, ident = block.get("type"), str(block.get("id"))
+            if kind == "tool_use":
+                if ident in seen:
+                    self.drop(ref, Reason.DUPLICATE_CALL)
+                    continue
+                seen.add(ident)
+                calls[ident] = ref
+            elif kind in ("server_tool_use", "mcp_tool_use") and block.get("id") not in answered:
+                self.drop(ref, Reason.UNRESOLVED_CALL)
+                continue
+            kept.append((block, ref))
+        wire.blocks = kept
+        return calls, first
+
+    def match(self, wire: Wire, calls: dict[str, str]) -> None:
+        """Make the user message behind a message with calls answer exactly those."""
+        done: set[str] = set()
+        kept: Pairs = []
+        last = wire.blocks[0][1] if wire.blocks else ""
+        for block, ref in wire.blocks:
+            if block.get("type") == "tool_result":
+                call = str(block.get("tool_use_id"))
+                if call not in calls or call in done:
+                    self.drop(ref, Reason.ORPHAN_RESULT if call not in calls else Reason.DUPLICATE_RESULT, calls.get(call))
+                    continue
+                done.add(call)
+            kept.append((block, ref))
+        missing = [(placeholder(call), ref) for call, ref in calls.items() if call not in done]
+        had_results = len(kept) != len(wire.blocks) or bool(missing)
+        wire.blocks = missing + kept
+        if had_results and not wire.blocks:
+            wire.blocks = [({"type": "text", "text": NO_CONTENT}, last)]
+
+    def drop_unpaired(self) -> None:
+        """Old clients: calls of a mixed row that lack a result go silently."""
+        answered = {b.get("tool_use_id") for wire in self.wires for b, _ in wire.blocks if b.get("type") == "tool_result"}
+        for wire in self.wires:
+            for block, ref in wire.blocks:
+                if block.get("type") == "tool_use" and block.get("id") not in answered:
+                    self.drop(ref, Reason.UNRESOLVED_CALL)
+            wire.blocks = [p for p in wire.blocks if p[0].get("type") != "tool_use" or p[0].get("id") in answered]
+
+    def messages(self) -> list[StateMessage]:
+        """Wire messages, stored context as system messages behind their user message; rows placed anywhere keep no drop."""
+        out: list[StateMessage] = []
+        for wire in self.wires:
+            if wire.blocks:
+                rows = [ref for _, ref in wire.blocks]
+                text = wire.blocks[0][0].get("text") if wire.string and len(wire.blocks) == 1 else None
+                out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows))
+            if wire.context:
+                out.append(StateMessage("system", [block for block, _ in wire.context], [ref for _, ref in wire.context]))
+        placed = {ref for message in out for ref in message.rows}
+        self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
+        return out
+
+
+def placeholder(call: str) -> dict[str, Any]:
+    """The client's own stand-in for a result that it can't find."""
+    return {"type": "tool_result", "tool_use_id": call, "content": RESULT_MISSING, "is_error": True}

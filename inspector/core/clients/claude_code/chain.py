@@ -1,0 +1,330 @@
+"""Which rows a resume continues: reading, leaf, walk, bridges, compaction, recovery of siblings. Light rows only; nothing is parsed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ...session import BlockKind, Row, RowKind, Session
+from ...verdicts import Drop, Reason, Stage
+from .profiles import Profile
+from .read import Light
+
+CHAIN_KINDS = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
+NOT_FOUND = "No conversation found with this session id"
+
+
+@dataclass(slots=True)
+class Chain:
+    """The continued branch, oldest row first, and why every other row of the main transcript is not on it."""
+
+    rows: list[Row] = field(default_factory=list)
+    drops: dict[str, Drop] = field(default_factory=dict)
+    leaf: Row | None = None
+    refused: str | None = None
+    bridged: list[tuple[str, str]] = field(default_factory=list)
+    """(row, row that it was bridged to) for each gap that the client closes by time."""
+
+
+def moment(at: str | None) -> float | None:
+    """Seconds since 1970 of a timestamp as written, or None for a missing or invalid one."""
+    if not at:
+        return None
+    try:
+        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
+
+
+def light(row: Row) -> Light:
+    """The row's light facts (every record row of this client has them)."""
+    extra = row.extra
+    assert isinstance(extra, Light)
+    return extra
+
+
+class Walker:
+    """One resume's way from the main transcript's rows to the chain."""
+
+    def __init__(self, session: Session, profile: Profile) -> None:
+        self.session, self.profile = session, profile
+        self.chain = Chain()
+        self.order: list[Row] = []
+        """Chain rows that the client reads, in file order, repeated ids included."""
+        self.by_id: dict[str, Row] = {}
+        """Id -> the row whose content counts (the last one of that id), in the order of the first ones."""
+        self.steps: dict[str, str | None] = {}
+        """Ids of rows that are stepped over in a chain -> their parent."""
+        self.relinked: dict[str, str] = {}
+        """Row id -> parent, where a preserved segment changes it."""
+        self.last_prompt: Row | None = None
+
+    def run(self) -> Chain:
+        """Read, choose, walk. `chain.refused` says why there is no chain."""
+        self.read()
+        if self.chain.refused is None:
+            self.relink_preserved()
+            leaf = self.choose_leaf()
+            if leaf is None:
+                self.chain.refused = self.chain.refused or NOT_FOUND
+            else:
+                self.chain.leaf = leaf
+                walked = self.walk(leaf)
+                if self.chain.refused is None:
+                    self.chain.rows = self.recover(walked)
+        self.explain()
+        return self.chain
+
+    # reading
+
+    def read(self) -> None:
+        """Take the rows that the client can read; note what it skips and where it gives up."""
+        stopped: Row | None = None
+        for row in self.session.main():
+            if stopped is not None:
+                self.drop(row, Stage.READ, Reason.READING_STOPPED, stopped)
+                continue
+            trouble = self.trouble(row)
+            if trouble == "stop":
+                stopped = row
+            elif trouble == "fatal":
+                self.chain.refused = f"Failed to resume session: row {row.ref} can't be read by this client"
+                return
+            if row.id is not None and row.kind in CHAIN_KINDS:
+                if not self.profile.needs_message and row.kind is RowKind.MESSAGE and light(row).message_missing:
+                    self.drop(row, Stage.READ, Reason.MALFORMED)
+                    continue
+                self.order.append(row)
+                self.by_id[row.id] = row
+                if light(row).subtype == "compact_boundary":
+                    self.last_prompt = None
+            elif row.type == "last-prompt":
+                self.last_prompt = row
+            elif row.id is not None and (row.type == "progress" or self.profile.unknown_types_in_chain):
+                self.steps[row.id] = row.parent
+
+    def trouble(self, row: Row) -> str:
+        """What this client does at a line that it can't handle: skip | stop | fatal."""
+        if row.type == "null":
+            return self.profile.null_line
+        if row.type == "content-replacement" and self.profile.bad_replacement != "skip":
+            value = self.session.value(row)
+            if not isinstance(value.get("replacements"), list | str):
+                return self.profile.bad_replacement
+        return "skip"
+
+    def relink_preserved(self) -> None:
+        """Put the segment that a compaction preserved between its summary and what follows."""
+        for boundary in (row for row in self.order if light(row).subtype == "compact_boundary"):
+            metadata = self.session.value(boundary).get("compactMetadata")
+            segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
+            if not isinstance(segment, dict):
+                continue
+            head, tail, anchor = (segment.get(name) for name in ("headUuid", "tailUuid", "anchorUuid"))
+            if head not in self.by_id or tail not in self.by_id or anchor not in self.by_id or not self.reaches(tail, head):
+                continue
+            for row in self.by_id.values():
+                if row.parent == anchor and row.id != head and row.id:
+                    self.relinked[row.id] = tail
+            self.relinked[head] = anchor
+
+    def reaches(self, tail: str, head: str) -> bool:
+        """Whether the walk from one row to the root meets another."""
+        seen: set[str] = set()
+        at: str | None = tail
+        while at is not None and at not in seen:
+            if at == head:
+                return True
+            seen.add(at)
+            row = self.by_id.get(at)
+            at = self.parent_of(row) if row is not None else None
+        return False
+
+    def parent_of(self, row: Row) -> str | None:
+        """The id of the parent that counts: relinked, and past rows that are stepped over."""
+        parent = self.relinked.get(row.id or "", row.parent)
+        seen: set[str] = set()
+        while parent is not None and parent not in self.by_id and parent in self.steps and parent not in seen:
+            seen.add(parent)
+            parent = self.steps[parent]
+        return parent
+
+    # the leaf
+
+    def choose_leaf(self) -> Row | None:
+        """The row that the resume continues from; None: no conversation."""
+        if self.profile.leaf == "last-prompt":
+            return self.leaf_by_last_prompt()
+        newest, best = None, None
+        parents = {self.parent_of(row) for row in self.by_id.values()} if self.profile.leaf == "latest-tip" else set()
+        for row in self.by_id.values():
+            at = moment(row.at)
+            if at is not None and not row.sidechain and row.id not in parents and (best is None or at > best):
+                newest, best = row, at
+        return newest
+
+    def leaf_by_last_prompt(self) -> Row | None:
+        tails = [row for row in self.order if not row.sidechain and light(row).subtype != "compact_boundary"]
+        physical = tails[-1] if tails else None
+        if physical is not None and self.profile.leaf_follows_children:
+            physical = self.tip_of(physical)
+        named = self.by_id.get(light(self.last_prompt).leaf or "") if self.last_prompt else None
+        leaf = physical
+        if named is not None and self.last_prompt is not None:
+            if named.sidechain:
+                return None
+            follows = any(row.index > self.last_prompt.index for row in self.order)
+            if light(self.last_prompt).explicit:
+                leaf = physical if follows else named
+            elif physical is None or not any(row is named for row in self.walk(physical, look=True)):
+                leaf = named
+        if leaf is not None and self.profile.leaf_needs_timestamp and moment(leaf.at) is None:
+            return None
+        return leaf
+
+    def tip_of(self, row: Row) -> Row:
+        """Follow children down, the physically last one of several, until there is none."""
+        children: dict[str, Row] = {}
+        for child in self.order:
+            parent = self.parent_of(child)
+            if parent is not None and not child.sidechain and self.by_id.get(child.id or "") is child:
+                children[parent] = child
+        seen: set[str] = set()
+        while row.id in children and row.id not in seen:
+            seen.add(row.id)
+            row = children[row.id]
+        return row
+
+    # the walk
+
+    def walk(self, leaf: Row, look: bool = False) -> list[Row]:
+        """Rows from the leaf to the root, leaf first. `look`: only asking, note nothing."""
+        rows: list[Row] = []
+        seen: set[str] = set()
+        current: Row | None = leaf
+        while current is not None:
+            assert current.id is not None
+            seen.add(current.id)
+            rows.append(current)
+            parent = self.parent_of(current)
+            if parent is None:
+                break
+            following = self.by_id.get(parent)
+            if following is not None and following.id in seen:
+                if self.profile.cycle == "hang":
+                    if not look:
+                        self.chain.refused = "the client never answers: the parents of its rows form a circle"
+                    break
+                following = None
+                if self.profile.cycle == "cut":
+                    break
+            if following is None:
+                following = self.bridge(current, seen)
+                if following is not None and not look:
+                    self.chain.bridged.append((current.ref, following.ref))
+            current = following
+        return rows
+
+    def bridge(self, row: Row, seen: set[str]) -> Row | None:
+        """The newest row that is not newer than this one and at most `bridge_seconds` older; the first in the file on a tie."""
+        at = moment(row.at)
+        if self.profile.bridge_seconds is None or at is None:
+            return None
+        best, best_at = None, None
+        for candidate in self.by_id.values():
+            when = moment(candidate.at)
+            if when is None or candidate.sidechain or candidate.id in seen or when > at or at - when > self.profile.bridge_seconds:
+                continue
+            if best_at is None or when > best_at:
+                best, best_at = candidate, when
+        return best
+
+    def recover(self, walked: list[Row]) -> list[Row]:
+        """The chain in reading order, with the rows of its messages that hang beside it (parallel calls and their results)."""
+        chain = walked[::-1]
+        on_chain = {row.id for row in chain}
+        messages: dict[str, list[Row]] = defaultdict(list)
+        results: dict[str, list[Row]] = defaultdict(list)
+        for row in self.by_id.values():
+            if row.type == "assistant" and light(row).message_id:
+                messages[light(row).message_id or ""].append(row)
+            elif row.type == "user" and row.parent and any(block.kind is BlockKind.RESULT for block in row.blocks):
+                results[self.parent_of(row) or ""].append(row)
+        after: dict[str, list[Row]] = {}
+        ends = {light(row).message_id: row for row in chain if row.type == "assistant"}
+        done: set[str | None] = set()
+        for row in chain:
+            message = light(row).message_id
+            if row.type != "assistant" or message is None or message in done:
+                continue
+            done.add(message)
+            siblings = [one for one in messages[message] if one.id not in on_chain]
+            late = [one for member in messages[message] for one in results[member.id or ""] if one.id not in on_chain]
+            first = row if self.profile.recovered_after == "first" else ends[message]
+            after.setdefault(first.ref, []).extend(sorted(siblings, key=_written))
+            after.setdefault(ends[message].ref, []).extend(sorted(late, key=_written))
+        return [each for row in chain for each in (row, *after.get(row.ref, ()))]
+
+    # the rest
+
+    def drop(self, row: Row, stage: Stage, reason: Reason, because: Row | None = None) -> None:
+        self.chain.drops[row.ref] = Drop(row.ref, stage, reason, because.ref if because else None)
+
+    def explain(self) -> None:
+        """One Drop for every row of the session that is not on the chain."""
+        chain = self.chain
+        on_chain = {row.ref for row in chain.rows}
+        root = chain.rows[0] if chain.rows else None
+        compacted = self.compacted()
+        gap = root is not None and root.parent is not None and self.parent_of(root) is not None
+        for row in self.session.rows:
+            if row.ref in on_chain or row.ref in chain.drops:
+                continue
+            if row.part:
+                blob = row.kind is RowKind.BLOB
+                self.drop(row, Stage.READ, Reason.NOT_A_TRANSCRIPT if blob else Reason.SUB_AGENT)
+            elif row.kind is RowKind.BLANK:
+                self.drop(row, Stage.READ, Reason.BLANK)
+            elif row.kind is RowKind.DAMAGED:
+                self.drop(row, Stage.READ, Reason.DAMAGED)
+            elif row.kind is RowKind.RECORD:
+                self.drop(row, Stage.READ, Reason.PROGRESS if row.type == "progress" else Reason.RECORD)
+            elif row.kind is RowKind.UNKNOWN:
+                self.drop(row, Stage.READ, Reason.UNKNOWN_TYPE)
+            elif row.id is None:
+                self.drop(row, Stage.READ, Reason.MALFORMED)
+            elif chain.refused is not None:
+                self.drop(row, Stage.CHAIN, Reason.REFUSED)
+            elif self.by_id.get(row.id) is not row:
+                self.drop(row, Stage.CHAIN, Reason.DUPLICATE, self.by_id.get(row.id))
+            elif row.sidechain:
+                self.drop(row, Stage.CHAIN, Reason.SIDECHAIN)
+            elif row.id in compacted:
+                self.drop(row, Stage.CHAIN, Reason.BEFORE_COMPACTION, compacted[row.id])
+            elif gap and root is not None and row.index < root.index:
+                self.drop(row, Stage.CHAIN, Reason.BEFORE_GAP, root)
+            else:
+                self.drop(row, Stage.CHAIN, Reason.OTHER_BRANCH, chain.leaf)
+
+    def compacted(self) -> dict[str, Row]:
+        """Ids of rows that lie before a boundary of the chain -> that boundary."""
+        found: dict[str, Row] = {}
+        waiting = [row for row in self.chain.rows if light(row).subtype == "compact_boundary"]
+        while waiting:
+            boundary = waiting.pop()
+            at = light(boundary).logical_parent
+            while at is not None and at in self.by_id and at not in found:
+                row = self.by_id[at]
+                found[at] = boundary
+                if light(row).subtype == "compact_boundary":
+                    waiting.append(row)
+                at = self.parent_of(row)
+            for row in self.by_id.values():
+                if row.index < boundary.index and row.id:
+                    found.setdefault(row.id, boundary)
+        return found
+
+
+def _written(row: Row) -> str:
+    return row.at or ""

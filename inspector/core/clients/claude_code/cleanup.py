@@ -1,0 +1,122 @@
+"""Clean-up at load: what a resume removes from the chain, or answers, before anything is sent."""
+
+from __future__ import annotations
+
+from ...verdicts import Drop, Reason, Stage
+from .items import Item, group_of, message_groups
+from .profiles import Profile
+
+THINKING = ("thinking", "redacted_thinking")
+
+
+class Cleanup:
+    """Removes items step by step; `items` is what is left, `drops` says why the others went."""
+
+    def __init__(self, items: list[Item], profile: Profile) -> None:
+        self.items, self.profile = items, profile
+        self.drops: dict[str, Drop] = {}
+        self.to_answer: list[tuple[Item, str]] = []
+        """(assistant item, call id) that get a stored result saying that the outcome is unknown."""
+
+    def run(self, keep_tail: bool) -> None:
+        """All steps in the client's order. `keep_tail`: unresolved calls of the last message may be answered."""
+        self.unresolved_calls(keep_tail)
+        if self.profile.drops_thinking_only:
+            self.thinking_only()
+        self.blank_messages()
+
+    def drop(self, item: Item, reason: Reason, because: str | None = None) -> None:
+        for ref in item.refs or [item.ref]:
+            self.drops[ref] = Drop(ref, Stage.CLEANUP, reason, because)
+
+    def unresolved_calls(self, keep_tail: bool) -> None:
+        """Rows whose calls all lack a result go, unless they belong to the tail message of a client that answers it."""
+        answered = {call for item in self.items if item.type == "user" for call in item.results()}
+        open_items = [item for item in self.items if item.type == "assistant" and any(call not in answered for call in item.calls())]
+        tail = self.tail_group() if keep_tail and open_items else None
+        kept: list[Item] = []
+        for item in self.items:
+            calls = item.calls() if item.type == "assistant" else []
+            missing = [call for call in calls if call not in answered]
+            if missing and tail is not None and group_of(item) == tail:
+                self.to_answer += [(item, call) for call in missing]
+            elif missing and len(missing) == len(calls):
+                self.drop(item, Reason.UNRESOLVED_CALL)
+                continue
+            kept.append(item)
+        self.items = kept
+
+    def tail_group(self) -> str | None:
+        """Message of the last user or assistant item: the assistant's own, or the one whose results the user item holds."""
+        last = next((item for item in reversed(self.items) if item.is_conversation() and not item.light.api_error), None)
+        if last is None:
+            return None
+        if last.type == "assistant":
+            return group_of(last)
+        results = set(last.results())
+        return next((group_of(item) for item in reversed(self.items) if item.type == "assistant" and results & set(item.calls())), None)
+
+    def thinking_only(self) -> None:
+        """Messages of which nothing but thinking is left."""
+        groups = message_groups(self.items)
+        speaks = {key for key, group in groups.items() if any(block.get("type") not in THINKING for item in group for block in item.blocks())}
+        kept = []
+        for item in self.items:
+            thinks = item.type == "assistant" and item.blocks() and all(block.get("type") in THINKING for block in item.blocks())
+            if thinks and group_of(item) not in speaks:
+                self.drop(item, Reason.THINKING_ONLY)
+            else:
+                kept.append(item)
+        self.items = kept
+
+    def blank_messages(self) -> None:
+        """Assistant text that is white space only; users that become neighbours are merged at once."""
+        groups = message_groups(self.items)
+        kept: list[Item] = []
+        for item in self.items:
+            scope = [item] if self.profile.blank_text == "row" else groups.get(group_of(item), [item])
+            if item.type == "assistant" and is_blank(item) and all(map(is_blank, scope)):
+                self.drop(item, Reason.EMPTY_TEXT)
+            else:
+                kept.append(item)
+        if len(kept) == len(self.items):
+            return
+        merged: list[Item] = []
+        for item in kept:
+            if item.type == "user" and merged and merged[-1].type == "user":
+                merged[-1] = merge_users(merged[-1], item)
+            else:
+                merged.append(item)
+        self.items = merged
+
+
+def is_blank(item: Item) -> bool:
+    """Whether an assistant item holds white-space text and nothing else."""
+    if not isinstance(item.content, list) or not item.content:
+        return False
+    return all(isinstance(b, dict) and b.get("type") == "text" and not (b.get("text") or "").strip() for b in item.content)
+
+
+def merge_users(left: Item, right: Item) -> Item:
+    """Two neighbouring user items as one: results first, a newline at the seam of two texts."""
+    blocks, refs = merge_blocks(pairs(left), pairs(right))
+    first = right if left.light.meta else left
+    return Item(first.ref, "user", first.light, content=blocks, result=left.result or right.result, refs=refs, uuid=first.uuid)
+
+
+def pairs(item: Item) -> list[tuple[dict[str, object], str]]:
+    """(block, row) of an item."""
+    refs = item.refs
+    return [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
+
+
+def merge_blocks(
+    left: list[tuple[dict[str, object], str]], right: list[tuple[dict[str, object], str]]
+) -> tuple[list[dict[str, object]], list[str]]:
+    """Blocks and rows of a merged user message."""
+    if left and right and left[-1][0].get("type") == "text" and right[0][0].get("type") == "text":
+        block, ref = left[-1]
+        left = [*left[:-1], ({**block, "text": f"{block.get('text', '')}\n"}, ref)]
+    both = left + right
+    ordered = [p for p in both if p[0].get("type") == "tool_result"] + [p for p in both if p[0].get("type") != "tool_result"]
+    return [block for block, _ in ordered], [ref for _, ref in ordered]

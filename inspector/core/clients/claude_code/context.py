@@ -1,0 +1,57 @@
+"""Stored context (attachment rows) -> text blocks: the stored rendering where there is one, known wordings, else a stand-in that says so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .items import Item
+from .profiles import Profile
+
+
+def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]] | None, bool]:
+    """(blocks, whether their text is a stand-in for one that the client makes at send time); (None, False): not sent at all."""
+    kind = item.light.attachment
+    if profile.rendered and item.rendered is not None:
+        texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
+        return [_text(text) for text in texts if isinstance(text, str)] or None, False
+    if kind not in profile.context_types or not _has_text(item):
+        return None, False
+    text = _wording(kind, item.attachment)
+    if text is not None:
+        return [_text(f"<system-reminder>\n{text}\n</system-reminder>")], False
+    return [_text(f"<system-reminder>\n(text of the stored context `{kind}`, made by the client at send time; not recorded)\n</system-reminder>")], True
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _has_text(item: Item) -> bool:
+    """Whether a sent kind of context has anything to say in this row."""
+    attachment, kind = item.attachment, item.light.attachment
+    if kind == "hook_success":
+        sent = attachment.get("hookEvent") in ("SessionStart", "UserPromptSubmit") or str(attachment.get("hookName")).startswith(("SessionStart", "UserPromptSubmit"))
+        return sent and bool(attachment.get("content") or attachment.get("stdout"))
+    if kind == "invoked_skills":
+        return bool(attachment.get("skills"))
+    return True
+
+
+def _wording(kind: str | None, attachment: dict[str, Any]) -> str | None:
+    """Text of the few kinds whose wording was recorded in full."""
+    if kind == "hook_additional_context":
+        content = attachment.get("content")
+        text = "\n".join(map(str, content)) if isinstance(content, list) else content
+        return f"{attachment.get('hookName')} hook additional context: {text}"
+    if kind == "hook_success":
+        return f"{attachment.get('hookName')} hook success: {attachment.get('content') or attachment.get('stdout')}"
+    if kind == "queued_command" and isinstance(attachment.get("prompt"), str):
+        return (
+            f"The user sent a new message while you were working:\n{attachment['prompt']}\n\n"
+            "IMPORTANT: After completing your current task, you MUST address the user's message above. Do not ignore it."
+        )
+    if kind == "file" and isinstance(attachment.get("filename"), str):
+        asked = json.dumps({"file_path": attachment["filename"]}, separators=(",", ":"))
+        return f"Called the Read tool with the following input: {asked}"
+    return None
