@@ -1,0 +1,84 @@
+"""`manage.py serve` as a person runs it: a process of its own, an empty data folder, the printed link."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+Serve = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Start `serve` on a free port with SQLite in an empty data folder; stopped after the test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("INSPECTOR_") and name != "DATABASE_URL"}
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*args: str, **environment: str) -> subprocess.Popen[str]:
+        environment = {**kept, "INSPECTOR_DATA_DIR": str(tmp_path / "data"), **environment}
+        command = [sys.executable, "manage.py", "serve", *args]
+        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def address(process: subprocess.Popen[str]) -> str:
+    """The address that the process prints; fails with its errors if it ends before."""
+    assert process.stdout and process.stderr
+    for line in process.stdout:
+        if found := re.search(r"http://\S+", line):
+            return found[0]
+    pytest.fail(process.stderr.read())
+
+
+def visit(link: str) -> http.client.HTTPResponse:
+    """The answer to a GET of the link itself; redirects are not followed."""
+    parts = urlsplit(link)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+    connection.request("GET", f"{parts.path}?{parts.query}")
+    return connection.getresponse()
+
+
+def test_the_printed_link_signs_in_and_an_interrupt_ends_it(serve: Serve) -> None:
+    process = serve("--port", "0")
+    link = address(process)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/launch/\?token=[\w-]{40,}", link)
+    first, second = visit(link), visit(link)
+    assert (first.status, first.headers["Location"]) == (302, "/")
+    assert any(cookie.startswith("inspector_session=") for cookie in first.headers.get_all("Set-Cookie"))
+    assert second.status == 403
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+
+
+def test_static_files_come_without_a_collecting_step(serve: Serve) -> None:
+    home = address(serve("--port", "0")).split("launch/")[0]
+    assert visit(f"{home}static/vendor/htmx/htmx.min.js").read() == (ROOT / "static/vendor/htmx/htmx.min.js").read_bytes()
+
+
+def test_a_port_in_use_is_said_in_one_line(serve: Serve) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = serve("--port", str(taken.getsockname()[1]))
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "Choose another with --port" in errors and errors.count("\n") == 1
+
+
+def test_team_mode_prints_no_link(serve: Serve) -> None:
+    process = serve("--port", "0", INSPECTOR_MODE="team", INSPECTOR_SECRET_KEY="k" * 50)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address(process))
