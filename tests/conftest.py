@@ -54,14 +54,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(autouse=True)
 def data_dir(request: pytest.FixtureRequest) -> Path | None:
-    """A test that uses a database gets an empty data folder: artifacts, files, secret key."""
+    """A test that uses a database gets an empty data folder."""
     if not uses_database(request.node):
         return None
     folder: Path = request.getfixturevalue("tmp_path") / "data"
     folder.mkdir()
     settings = request.getfixturevalue("settings")
     settings.DATA_DIR = folder
-    settings.SECRET_KEY = "only for tests"
     storage = "django.core.files.storage.FileSystemStorage"
     settings.STORAGES = {
         **settings.STORAGES,

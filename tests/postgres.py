@@ -84,7 +84,8 @@ def main(command: list[str]) -> int:
                 print("No PostgreSQL: neither a server nor initdb and pg_ctl were found.", file=sys.stderr)
                 return 3
             url = stack.enter_context(own_server(folder))
-        return subprocess.run(command, env={**os.environ, "DATABASE_URL": url}).returncode
+        # Local mode: what differs in team mode is asked for by the test that is about it.
+        return subprocess.run(command, env={**os.environ, "DATABASE_URL": url, "INSPECTOR_MODE": "local"}).returncode
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ class SignIn(LoginView):
 
     template_name = "sign_in/page.html"
     redirect_authenticated_user = True
-    extra_context = {"team_mode": settings.TEAM_MODE}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"team_mode": settings.TEAM_MODE}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.TEAM_MODE:

@@ -9,16 +9,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from inspector.services import launch
-from inspector.views import sign_in
 
 pytestmark = pytest.mark.django_db
 SECURE_PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def team_mode(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def team_mode(settings: Any) -> None:
     settings.TEAM_MODE = True
-    monkeypatch.setattr(sign_in.SignIn, "extra_context", {"team_mode": True})
 
 
 def test_a_launch_link_signs_in_the_local_user_with_every_permission(client: Client) -> None:
