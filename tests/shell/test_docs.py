@@ -1,0 +1,45 @@
+"""README.md names every setting and every command, and no other."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_setting_is_in_the_table_and_every_line_of_it_is_a_setting() -> None:
+    read = set(re.findall(r'\b(?:setting|number|switch)\("([A-Z_]+)"', (ROOT / "inspector/settings.py").read_text()))
+    listed = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.MULTILINE))
+    assert read == listed
+
+
+def test_every_command_is_in_the_readme() -> None:
+    commands = {file.stem for file in (ROOT / "inspector/management/commands").glob("*.py")} - {"__init__"}
+    assert commands - set(re.findall(r"^\| `(\w+)", README, re.MULTILINE)) == set()
+
+
+def test_defaults_of_the_limits_are_those_of_the_settings() -> None:
+    source = (ROOT / "inspector/settings.py").read_text()
+    for name, default in re.findall(r'number\("(INSPECTOR_\w+)", ([\d_]+)\)', source):
+        line = next(line for line in README.splitlines() if f"`{name}`" in line)
+        assert line.split("|")[2].strip(" `").replace(",", "") == default.replace("_", "")
+
+
+def test_the_two_commands_are_one_line_each() -> None:
+    blocks = re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert blocks[0] == (
+        "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && .venv/bin/python manage.py serve --demo\n"
+    )
+    assert blocks[1] == "bash tests/run\n"
+
+
+def test_links_of_the_documents_lead_somewhere() -> None:
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    for name in listed:
+        if name.startswith("tests/corpus/"):
+            continue
+        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text()):
+            assert (ROOT / name).parent.joinpath(target).exists(), f"{name}: {target}"
