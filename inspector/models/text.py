@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -12,3 +13,14 @@ def clean(text: str | None, limit: int | None = None) -> str:
     if not text:
         return ""
     return REFUSED.sub("\ufffd", text[:limit] if limit else text)
+
+
+def clean_json(value: Any) -> Any:
+    """A JSON value with every string (keys too) cleaned, for a JSONField."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(str(key)): clean_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean_json(item) for item in value]
+    return value

@@ -1,0 +1,51 @@
+"""The audit trail: entries of a session or of all, and whether the chain is whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from inspector.models import AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCheck:
+    """Result of `verify_chain`: `bad` is the `seq` of the first entry that is wrong, or None; `why` says what is wrong with it."""
+
+    entries: int
+    bad: int | None = None
+    why: str = ""
+
+
+def entries(*, session: int | None = None, before: int | None = None) -> QuerySet[AuditEntry]:
+    """Entries, newest first; of one session where it is named, older than entry `before` where that is named."""
+    found = AuditEntry.objects.order_by("-seq")
+    if session is not None:
+        found = found.filter(session=session)
+    return found if before is None else found.filter(seq__lt=before)
+
+
+def verify_chain() -> ChainCheck:
+    """Follow the chain from its first entry; stops at the first one that does not fit. A cut-off end can't be seen from inside."""
+    prev, seq, count = "0" * 64, 1, 0
+    for entry in AuditEntry.objects.order_by("seq").iterator():
+        why = _fault(entry, seq, prev)
+        if why:
+            return ChainCheck(count, entry.seq, why)
+        prev, seq, count = entry.hash, entry.seq + 1, count + 1
+    return ChainCheck(count)
+
+
+def _fault(entry: AuditEntry, seq: int, prev: str) -> str:
+    if entry.seq != seq:
+        return f"entry {seq} is missing"
+    if entry.prev != prev:
+        return "does not follow the entry before it"
+    if entry.hash != hashlib.sha256(f"{entry.prev}\n{entry.body}".encode()).hexdigest():
+        return "its text was changed"
+    body = json.loads(entry.body)
+    shown = {"seq": entry.seq, "at": entry.at.isoformat(), "actor": entry.actor, "action": entry.action, "session": entry.session}
+    return next((f"its field {name} was changed" for name, value in shown.items() if body.get(name) != value), "")

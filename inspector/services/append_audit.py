@@ -1,0 +1,42 @@
+"""Write one entry of the audit trail: called inside the transaction of the deed itself, so that neither exists without the other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection, transaction
+from django.utils import timezone
+
+from inspector.models import AuditEntry
+from inspector.models.text import clean, clean_json
+
+START = "0" * 64
+LOCK = 0x61756469
+"""Key of the PostgreSQL advisory lock that makes writers of the chain wait for each other; SQLite has one writer anyway."""
+
+
+def digest(prev: str, body: str) -> str:
+    """Hash of an entry: SHA-256 of the hash before, a newline and the body."""
+    return hashlib.sha256(f"{prev}\n{body}".encode()).hexdigest()
+
+
+def append_audit(*, actor: AbstractBaseUser | None, action: str, session: int | None = None, details: dict[str, Any] | None = None) -> AuditEntry:
+    """Append an entry. `actor` None is the system itself; `details` is JSON without secrets. Must run inside a transaction."""
+    if not connection.in_atomic_block:
+        raise RuntimeError("an audit entry belongs into the transaction of its deed")
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        last = AuditEntry.objects.order_by("-seq").values_list("seq", "hash").first()
+        seq, prev = (last[0] + 1, last[1]) if last else (1, START)
+        now = timezone.now()
+        name = clean(actor.get_username(), 150) if actor else "system"
+        body = json.dumps(
+            {"seq": seq, "at": now.isoformat(), "actor": name, "action": action, "session": session, "details": clean_json(details or {})},
+            sort_keys=True, separators=(",", ":"), ensure_ascii=False,
+        )  # fmt: skip
+        return AuditEntry.objects.create(seq=seq, prev=prev, hash=digest(prev, body), body=body, at=now, actor=name, action=action, session=session)

@@ -1,0 +1,180 @@
+"""Write one revision with its parts, row index and findings: the shared step of import, repair and fork. Runs inside the caller's transaction."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
+from django.utils import timezone
+
+from inspector.core.findings import Severity
+from inspector.core.session import RowKind
+from inspector.core.source import Part
+from inspector.models import Finding, IndexedRow, Revision, RevisionPart, Session
+from inspector.models.text import clean, clean_json
+from inspector.queries.derivation import Derivation
+from inspector.queries.indexing import COLUMNS, added_rows, rows_of
+
+from .artifacts import digest_of
+
+TABLE = IndexedRow._meta.db_table
+SEVERITIES = {Severity.FATAL: "fatal", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
+PROMPTS = 20_000
+"""Characters of prompts that the inbox search looks in."""
+
+
+def write_revision(
+    *, session: Session, kind: str, derivation: Derivation, hashes: list[tuple[str, Part]], parent: Revision | None = None,
+    plan: Any = None, lineage: dict[str, str] | None = None, author: AbstractBaseUser | None = None, note: str = "",
+) -> Revision:  # fmt: skip
+    """Write the next revision of a saved session and make it the current one. The artifacts must be saved already."""
+    looked = derivation.inspection
+    newest = session.revisions.order_by("-number").values_list("number", flat=True).first()
+    revision = Revision.objects.create(
+        session=session, number=(newest or 0) + 1, parent=parent, kind=kind, digest=digest_of(hashes),
+        hints=clean_json(looked.session.source.hints), plan=clean_json(plan), lineage=clean_json(lineage or {}), author=author, note=clean(note),
+        verdict=derivation.verdict, summary=clean(derivation.summary), profile=clean(looked.state.version, 40), leaf=looked.state.leaf or "",
+        refused=clean(looked.state.refused), added=clean_json(added_rows(derivation)), counts=counts_of(derivation),
+    )  # fmt: skip
+    write_parts(revision, derivation, hashes)
+    write_rows(revision, rows_of(derivation))
+    Finding.objects.bulk_create(
+        [
+            Finding(
+                revision=revision, number=number, code=clean(found.code, 80), severity=str(found.severity), rows=list(found.rows),
+                message=clean(found.message), repairable=found.repairable, operation=clean(found.operation, 200),
+            )
+            for number, found in enumerate(derivation.findings)
+        ],
+        batch_size=500,
+    )  # fmt: skip
+    describe(session, revision, derivation)
+    session.save()
+    return revision
+
+
+def write_parts(revision: Revision, derivation: Derivation, hashes: list[tuple[str, Part]]) -> None:
+    rows = [0] * len(hashes)
+    for row in derivation.inspection.session.rows:
+        rows[row.part] += 1
+    first = [0, *itertools.accumulate(rows)]
+    RevisionPart.objects.bulk_create(
+        [
+            RevisionPart(
+                revision=revision, number=number, name=clean(part.name, 1000), artifact_id=sha256, first_row=first[number], rows=rows[number]
+            )
+            for number, (sha256, part) in enumerate(hashes)
+        ],
+        batch_size=500,
+    )
+
+
+def write_rows(revision: Revision, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Bulk-write index rows: COPY on PostgreSQL, executemany on SQLite; a tenth of the time of `bulk_create`."""
+    names = ", ".join(f'"{name}"' for name in ("revision_id", *COLUMNS))
+    owned = ((revision.pk, *row) for row in rows)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {TABLE} ({names}) FROM STDIN") as copy:
+                for row in owned:
+                    copy.write_row(row)
+        else:
+            cursor.executemany(f"INSERT INTO {TABLE} ({names}) VALUES ({', '.join(['%s'] * (len(COLUMNS) + 1))})", owned)
+
+
+def counts_of(derivation: Derivation) -> dict[str, int]:
+    """The numbers that lists and the header show."""
+    looked = derivation.inspection
+    counts = {
+        "rows": len(looked.session.rows),
+        "messages": sum(1 for row in looked.session.rows if row.kind is RowKind.MESSAGE and row.part == 0),
+        "on_branch": len(looked.state.branch),
+        "reached": len({place.row for place in looked.request.places if not place.row.startswith("+")}) if looked.request else 0,
+        "open_operations": sum(1 for operation in looked.operations if operation.state == "uncertain"),
+        "size": sum(len(part.data) for part in looked.session.source.parts),
+        "problems": len(looked.request.problems) if looked.request else 0,
+    } | dict.fromkeys(SEVERITIES.values(), 0)
+    for finding in derivation.findings:
+        counts[SEVERITIES[finding.severity]] += 1
+    return counts
+
+
+def describe(session: Session, revision: Revision, derivation: Derivation) -> None:
+    """Set what lists say of the session to what its new current revision says. Saves nothing."""
+    looked = derivation.inspection
+    read = looked.session
+    prompts = prompts_of(derivation)
+    session.client = read.client
+    session.native_id = clean(read.id, 200)
+    session.title = clean(read.title, 300)
+    session.first_prompt = clean(prompts[0] if prompts else "", 300)
+    session.folder = clean(newest_of(derivation, "cwd"), 1000)
+    session.version = clean(read.version, 40)
+    session.model = clean(looked.state.model, 120)
+    session.live = clean(read.source.hints.get("live"), 300)
+    session.verdict = Session.Verdict.LIVE if session.live else revision.verdict
+    session.summary = revision.summary
+    session.status = Session.Status.FAILED if derivation.failed else Session.Status.READY
+    session.picker, session.picker_reason = picker_of(session, derivation)
+    session.last_activity = newest_time(derivation) or session.last_activity or timezone.now()
+    for name, count in revision.counts.items():
+        if name != "problems":
+            setattr(session, name, count)
+    session.current = revision
+    said = (session.title, session.native_id, session.name, session.slug, session.folder, session.agent, *prompts)
+    session.search = clean("\n".join(part for part in said if part).lower(), PROMPTS)
+
+
+def prompts_of(derivation: Derivation) -> list[str]:
+    """Beginnings of what the person typed, oldest first: rows of the role user whose text is no note of the client."""
+    found, length = [], 0
+    for row in derivation.inspection.session.main():
+        if row.role == "user" and not row.sidechain:
+            extra = row.extra
+            text = (getattr(extra, "text", None) or "").strip()
+            if text and not getattr(extra, "meta", False) and not getattr(extra, "compact_summary", False) and not text.startswith("<"):
+                found.append(text)
+                length += len(text)
+                if length > PROMPTS:
+                    break
+    return found
+
+
+def newest_of(derivation: Derivation, key: str) -> str | None:
+    """The string under `key` in the newest of the last 200 rows of the main transcript that has one."""
+    read = derivation.inspection.session
+    newest = itertools.islice((row for row in reversed(read.rows) if row.part == 0), 200)
+    for row in newest:
+        value = read.value(row)
+        if isinstance(value, dict) and isinstance(value.get(key), str):
+            return str(value[key])
+    return None
+
+
+def newest_time(derivation: Derivation) -> datetime | None:
+    """The newest valid timestamp of the rows, up to a day from now."""
+    now = timezone.now()
+    latest = max((row.at for row in derivation.inspection.session.rows if row.at and row.at[:2] == "20" and row.at.endswith("Z")), default=None)
+    try:
+        at = datetime.fromisoformat(latest) if latest else None
+    except ValueError:
+        return None
+    return min(at.astimezone(UTC), now) if at else None
+
+
+def picker_of(session: Session, derivation: Derivation) -> tuple[bool | None, str]:
+    """Would the client's own list of sessions to resume offer this one, and if not, why."""
+    looked = derivation.inspection
+    if looked.session.client == "raw" or derivation.failed:
+        return None, "not known for this kind of file"
+    if session.relation == Session.Relation.SUB_AGENT:
+        return False, "a sub-agent's conversation is not offered by itself"
+    if not any(row.kind is RowKind.MESSAGE and not row.sidechain for row in looked.session.main()):
+        return False, "it holds no message"
+    if looked.state.refused is not None:
+        return False, clean(looked.state.refused, 300)
+    return True, ""
