@@ -10,6 +10,7 @@ from ...verdicts import Drop, Reason, Stage
 from .assemble import Assembly
 from .chain import Chain, Walker
 from .cleanup import Cleanup
+from .facts import facts_of
 from .items import Item, item_of
 from .notify import notifications
 from .profiles import Profile, profile_for
@@ -40,8 +41,9 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
     state.refused = chain.refused or unreadable(session, chain, profile)
     if state.refused is not None:
         state.drops += [Drop(row.ref, Stage.CHAIN, Reason.REFUSED) for row in chain.rows]
-        return state
-    Resume(session, resume_as, profile, chain, state).run()
+    else:
+        Resume(session, resume_as, profile, chain, state).run()
+    state.facts = facts_of(session, resume_as, profile.version, state.branch, state.leaf, state.model)
     return state
 
 
