@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from . import reading
 from .operations import Operation
@@ -25,6 +26,8 @@ class Inspection:
     screen: list[ScreenItem]
     operations: list[Operation]
     recorded: RecordedRequest | None
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What rules work out once and share (`index.of`)."""
 
     def row(self, ref: str) -> Row:
         return self.session.row(ref)

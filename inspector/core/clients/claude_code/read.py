@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,12 @@ class Light:
     session: str | None = None
     denial: str | None = None
     """`toolDenialKind` of a result row."""
+    cwd: str | None = None
+    """Working folder that the row names."""
+    permission_mode: str | None = None
+    """As written on a typed prompt or in a permission-mode row; untrusted."""
+    persisted: str | None = None
+    """Path of the file that holds this result's whole output, as recorded."""
 
 
 KINDS = {
@@ -209,8 +216,11 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
         part, index, start, end, kind, name,
         id=_string(get("uuid")), parent=_string(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
     )  # fmt: skip
-    light = Light(session=_string(get("sessionId")))
+    light = Light(session=_string(get("sessionId")), permission_mode=_string(get("permissionMode")))
     row.extra = light
+    cwd = get("cwd")
+    if isinstance(cwd, str):
+        light.cwd = sys.intern(cwd)
     if name == "last-prompt" or name == "summary":
         light.leaf, light.explicit = _string(get("leafUuid")), get("explicit") is True
     if kind is RowKind.MESSAGE:
@@ -235,6 +245,9 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     light.compact_summary = get("isCompactSummary") is True
     light.source_assistant = _string(get("sourceToolAssistantUUID"))
     light.denial = _string(get("toolDenialKind"))
+    outcome = get("toolUseResult")
+    if isinstance(outcome, dict):
+        light.persisted = _string(outcome.get("persistedOutputPath"))
     message = get("message")
     if not isinstance(message, dict):
         light.message_missing = light.content_missing = True

@@ -1,0 +1,256 @@
+"""What rules ask of all rows, worked out once for an inspection and shared by them: joins by id, calls and results, the branch, lines' inner records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from .clients.claude_code.read import light_row
+from .dialects.problems import Problem
+from .inspection import Inspection
+from .jsonspans import NotJson, loads, recover
+from .operations import Operation
+from .session import Block, BlockKind, Row, RowKind, Session
+from .symptoms import stand_in
+from .verdicts import Drop, Reason
+from .wording import blocks_of
+
+CHAIN_KINDS = frozenset((RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM))
+Key = tuple[int, str]
+"""Part number and id: ids are unique in a part at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A block and the row that holds it."""
+
+    row: Row
+    block: Block
+
+
+class Index:
+    """Joins over the light rows of one inspection. Each is built when it is first asked for; nothing is parsed but damaged lines."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.session = inspection.session
+        self.state = inspection.state
+
+    @cached_property
+    def chain(self) -> list[Row]:
+        """Rows that can be links of a chain, in file order: they have an id and belong to a conversation."""
+        return [row for row in self.session.rows if row.id is not None and row.kind in CHAIN_KINDS]
+
+    @cached_property
+    def main(self) -> list[Row]:
+        """Chain rows of the main transcript's own conversation."""
+        return [row for row in self.chain if row.part == 0 and not row.sidechain]
+
+    @cached_property
+    def by_id(self) -> dict[Key, list[Row]]:
+        """All rows with an id, of whatever kind, in file order."""
+        found: dict[Key, list[Row]] = defaultdict(list)
+        for row in self.session.rows:
+            if row.id is not None:
+                found[row.part, row.id].append(row)
+        return found
+
+    @cached_property
+    def children(self) -> dict[Key, list[Row]]:
+        """Chain rows by the parent that they name, in file order; a repeated row counts once."""
+        found: dict[Key, list[Row]] = defaultdict(list)
+        seen: set[Key] = set()
+        for row in self.chain:
+            key = (row.part, row.id or "")
+            if row.parent is not None and key not in seen:
+                found[row.part, row.parent].append(row)
+            seen.add(key)
+        return found
+
+    @cached_property
+    def calls(self) -> dict[Key, list[Spot]]:
+        """Calls by part and call id, in file order."""
+        return self._spots(BlockKind.CALL)
+
+    @cached_property
+    def results(self) -> dict[Key, list[Spot]]:
+        """Results by part and call id, in file order."""
+        return self._spots(BlockKind.RESULT)
+
+    def _spots(self, kind: BlockKind) -> dict[Key, list[Spot]]:
+        found: dict[Key, list[Spot]] = defaultdict(list)
+        for row in self.session.rows:
+            for block in row.blocks:
+                if block.kind is kind and block.id is not None:
+                    found[row.part, block.id].append(Spot(row, block))
+        return found
+
+    @cached_property
+    def branch(self) -> list[Row]:
+        """Rows of the continued branch, oldest first."""
+        return [self.session.row(ref) for ref in self.state.branch]
+
+    @cached_property
+    def on_branch(self) -> set[Row]:
+        return set(self.branch)
+
+    @cached_property
+    def place(self) -> dict[Row, int]:
+        """Row -> its number on the branch."""
+        return {row: number for number, row in enumerate(self.branch)}
+
+    @cached_property
+    def drops(self) -> dict[Row, Drop]:
+        """Row -> why it does not reach the request."""
+        known = self.session
+        return {known.row(drop.row): drop for drop in self.state.drops if not drop.row.startswith("+")}
+
+    def dropped(self, *reasons: Reason) -> list[Row]:
+        """Rows left out for one of these reasons, in the order of the drops."""
+        return [row for row, drop in self.drops.items() if drop.reason in reasons]
+
+    @cached_property
+    def messages(self) -> list[Row]:
+        """Message rows on the branch that the client made no error text of, oldest first."""
+        return [row for row in self.branch if row.kind is RowKind.MESSAGE and not api_error(row)]
+
+    @cached_property
+    def groups(self) -> dict[str, list[Row]]:
+        """Assistant rows on the branch by the message that they are pieces of, in the order of its first piece."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in self.messages:
+            if row.role == "assistant":
+                found[message_of(row)].append(row)
+        return found
+
+    @cached_property
+    def inner(self) -> dict[Row, list[Row]]:
+        """Damaged rows of a transcript -> the whole records that can still be read from the line (light, spans within the part)."""
+        found: dict[Row, list[Row]] = {}
+        if self.session.client != "claude-code":
+            return found
+        for row in self.session.rows:
+            if row.damage in ("spliced", "nul"):
+                data = self.session.bytes_of(row)
+                found[row] = [
+                    light_row(row.part, row.index, row.start + start, row.start + end, value)
+                    for start, end, value in records(data)
+                ]  # fmt: skip
+        return found
+
+    @cached_property
+    def inner_results(self) -> dict[Key, Row]:
+        """Results that stand in a damaged line: call id -> that line's row."""
+        return {
+            (row.part, block.id): row
+            for row, records_ in self.inner.items() for record in records_ for block in record.blocks
+            if block.kind is BlockKind.RESULT and block.id
+        }  # fmt: skip
+
+    @cached_property
+    def inner_ids(self) -> dict[Key, Row]:
+        """Ids of records that stand in a damaged line -> that line's row."""
+        return {(row.part, record.id): row for row, records_ in self.inner.items() for record in records_ if record.id}
+
+    @cached_property
+    def problems(self) -> dict[str, list[Problem]]:
+        """Problems of the derived request by the id of the provider's rule."""
+        found: dict[str, list[Problem]] = defaultdict(list)
+        for problem in self.inspection.request.problems if self.inspection.request else ():
+            found[problem.rule].append(problem)
+        return found
+
+    @cached_property
+    def operations(self) -> dict[str, Operation]:
+        """Operations by their call id."""
+        return {operation.call_id: operation for operation in self.inspection.operations if operation.call_id}
+
+    def effect(self, call_id: str | None) -> str:
+        """Class of a call's effect; `unknown` where none was worked out."""
+        operation = self.operations.get(call_id or "")
+        return operation.effect if operation else "unknown"
+
+    def leaf(self) -> Row | None:
+        """The row that the resume continues from."""
+        return self.session.row(self.state.leaf) if self.state.leaf else None
+
+    def tail(self) -> Row | None:
+        """The last message row of the branch that clean-up leaves."""
+        return next((row for row in reversed(self.messages) if row not in self.drops), None)
+
+    def ancestors(self, row: Row) -> Iterator[Row]:
+        """The row and its parents, as written, up to a root, a gap or a circle."""
+        seen: set[Row] = set()
+        current: Row | None = row
+        while current is not None and current not in seen:
+            seen.add(current)
+            yield current
+            found = self.by_id.get((current.part, current.parent)) if current.parent else None
+            current = found[-1] if found else None
+
+
+def of(inspection: Inspection) -> Index:
+    """The inspection's index, built once."""
+    if "index" not in inspection.memo:
+        inspection.memo["index"] = Index(inspection)
+    found = inspection.memo["index"]
+    assert isinstance(found, Index)
+    return found
+
+
+def records(data: bytes) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """(start, end, value) of each whole record inside a damaged line."""
+    for start, end in recover(data):
+        try:
+            value = loads(data[start:end])
+        except NotJson:
+            continue
+        if isinstance(value, dict):
+            yield start, end, value
+
+
+def message_of(row: Row) -> str:
+    """Id of the message that an assistant row is a piece of; a row without one stands alone."""
+    return getattr(row.extra, "message_id", None) or row.ref
+
+
+def api_error(row: Row) -> bool:
+    """Whether the row is an error text that the client wrote in the model's name."""
+    return getattr(row.extra, "api_error", False) is True
+
+
+def results_only(row: Row) -> bool:
+    """Whether a row holds a tool's result (and so is no prompt of a person)."""
+    return any(block.kind is BlockKind.RESULT for block in row.blocks)
+
+
+def moment(at: str | None) -> float | None:
+    """Seconds since 1970 of a timestamp as written, or None for a missing or invalid one."""
+    if not at:
+        return None
+    try:
+        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
+
+
+def stands_in(session: Session, row: Row) -> bool:
+    """Whether a result row is only the client's stand-in for a result that was never saved."""
+    if getattr(row.extra, "denial", None) == "interrupted":
+        return True
+    for block in blocks_of(session.value(row)):
+        content = block.get("content") if isinstance(block, dict) and block.get("type") == "tool_result" else None
+        if isinstance(content, list):
+            content = next((each.get("text") for each in content if isinstance(each, dict)), None)
+        if isinstance(content, str) and stand_in(content):
+            return True
+    return False
+
+
+def refs(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Refs for a finding, at most 500: the count stands in the sentence."""
+    return tuple(row.ref for _, row in zip(range(500), rows, strict=False))

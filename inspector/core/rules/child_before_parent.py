@@ -1,0 +1,35 @@
+"""Child before parent: a row stands in the file before the row that it hangs from.
+
+**What it is.** The client wrote its rows in another order than they belong together. Interactive sessions of some releases do so in their
+first turn.
+
+**Why it matters.** It is harmless to a reader that links rows by id, and misleading to one that goes by the order of lines.
+
+**What the client does.** It links by id.
+
+**What the repair does.** Nothing.
+
+**What to check.** Nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("child-before-parent",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One note for all such rows."""
+    looked = index.of(inspection)
+    early = []
+    for row in looked.chain:
+        parents = looked.by_id.get((row.part, row.parent)) if row.parent else None
+        if parents and parents[0].index > row.index:
+            early.append(row)
+    if early:
+        yield Finding("child-before-parent", Severity.INFO, index.refs(early), f"{wording.count(len(early), 'row')} stand before their parent in the file.")

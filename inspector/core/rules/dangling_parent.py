@@ -1,0 +1,57 @@
+"""Dangling parent: a row hangs from a row that is not in the file.
+
+**What it is.** The row's `parentUuid` names a row that was never written, was lost with a damaged line, or was removed.
+
+**Why it matters.** The chain is broken there. What came before the gap may be missing from the conversation, without any sign of it.
+
+**What the client does.** 2.1.197 and later bridge the gap to the newest earlier row when at most five seconds lie between; otherwise
+everything before it is left out. Earlier releases never bridge.
+
+**What the repair does.** It hangs the row from the row that stood before it in the file, so that the earlier part is back. When a damaged line
+holds the parent, that line is mended first.
+
+**What to check.** Whether the row before the gap really is the one that came before: read the two, and look for what is missing between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import Row
+from ..verdicts import Reason
+
+CODES = ("dangling-parent",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each row whose parent is not there."""
+    looked = index.of(inspection)
+    for row in looked.chain:
+        if row.parent is not None and (row.part, row.parent) not in looked.by_id:
+            yield _finding(inspection, looked, row)
+
+
+def _finding(inspection: Inspection, looked: index.Index, row: Row) -> Finding:
+    damaged = looked.inner_ids.get((row.part, row.parent or ""))
+    missing = "whose parent stands in a damaged line" if damaged else f"whose parent {wording.short(row.parent, 40)} is not in the file"
+    rows = (row, damaged) if damaged else (row,)
+    place = looked.place.get(row)
+    if place is None:
+        where = wording.where(inspection.session, row) or " beside the continued branch"
+        return Finding("dangling-parent", Severity.WARNING, index.refs(rows), f"There is a row{where}, {missing}.")
+    lost = [each for each in looked.dropped(Reason.BEFORE_GAP) if each.kind in index.CHAIN_KINDS]
+    if place > 0:
+        return Finding(
+            "dangling-parent", Severity.WARNING, index.refs(rows),
+            f"The conversation has a gap: a row {missing}. The client bridges it to the row before by time.",
+        )  # fmt: skip
+    if not lost:
+        return Finding("dangling-parent", Severity.WARNING, index.refs(rows), f"The conversation begins with a row {missing}.")
+    return Finding(
+        "dangling-parent", Severity.ERROR, index.refs(rows),
+        f"The conversation is cut: it begins with a row {missing}. {wording.count(len(lost), 'earlier row')} would not be sent.",
+    )  # fmt: skip
+

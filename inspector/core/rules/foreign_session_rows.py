@@ -1,0 +1,51 @@
+"""Foreign session rows: rows of another session stand in this file.
+
+**What it is.** Rows carry another `sessionId` than the rest of the file.
+
+**Why it matters.** They may come from somebody else's project, and hang in the middle of this conversation. The client does not look at the
+id in the rows: it would send them as part of this session.
+
+**What the client does.** Only the name of the file counts. Rows that are on the chain are sent, whatever session they name.
+
+**What the repair does.** Rows beside the continued branch are left out; rows on it wait for a decision. They can be exported as a transcript
+of their own.
+
+**What to check.** Whose rows they are, before you show them to anybody; and which client wrote them here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import Row
+
+CODES = ("foreign-session-rows",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each other session; a note where all rows name the same other one (a renamed copy of the file)."""
+    looked, own = index.of(inspection), inspection.session.id
+    by_session: dict[str, list[Row]] = defaultdict(list)
+    for row in looked.chain:
+        named = getattr(row.extra, "session", None)
+        if row.part == 0 and named:
+            by_session[named].append(row)
+    others = {named: rows for named, rows in by_session.items() if named != own}
+    if own not in by_session and len(others) == 1:
+        ((named, rows),) = others.items()
+        yield Finding(
+            "foreign-session-rows", Severity.INFO, index.refs(rows[:1]),
+            f"Every row names the session {wording.short(named, 40)}, and the file another one: the file was renamed or copied.",
+        )  # fmt: skip
+        return
+    for named, rows in others.items():
+        sent = sum(row in looked.on_branch for row in rows)
+        yield Finding(
+            "foreign-session-rows", Severity.ERROR, index.refs(rows),
+            f"{wording.count(len(rows), 'row')} belong to another session ({wording.short(named, 40)}); "
+            + (f"{sent:,} of them would be sent as part of this one." if sent else "none of them would be sent."),
+        )  # fmt: skip

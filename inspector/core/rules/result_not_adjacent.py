@@ -1,0 +1,64 @@
+"""Result not adjacent: a tool result does not stand where the provider wants it.
+
+**What it is.** Between a call and its result there is a prompt or another answer of the model. Or, harmless and usual with parallel calls, the
+result hangs beside the chain and not on it.
+
+**Why it matters.** A provider takes a result only in the message right after its call. A reader or a fork that follows the chain alone loses a
+result that hangs beside it.
+
+**What the client does.** It joins results to their calls by the message id. It does not move a result over a prompt: such a call is dropped or
+the request is refused.
+
+**What the repair does.** It moves the result to its call. Results beside the chain need no repair; a fork copies them.
+
+**What to check.** Nothing for the usual kind. Otherwise read the rows in between: the model did not know the result when it wrote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import BlockKind, Row
+
+CODES = ("result-not-adjacent",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """An error for each result behind a prompt or another message; one note for all results beside the chain."""
+    looked = index.of(inspection)
+    waiting: dict[str, tuple[index.Spot, Row | None]] = {}
+    for row in looked.messages:
+        if row in looked.drops and not row.blocks:
+            continue
+        if row.role == "assistant":
+            message = index.message_of(row)
+            for call_id, (spot, barrier) in waiting.items():
+                if barrier is None and index.message_of(spot.row) != message and row not in looked.drops:
+                    waiting[call_id] = (spot, row)
+            waiting.update((block.id, (index.Spot(row, block), None)) for block in row.blocks if block.kind is BlockKind.CALL and block.id)
+        elif not index.results_only(row):
+            waiting = {call_id: (spot, barrier or row) for call_id, (spot, barrier) in waiting.items()}
+        for block in row.blocks:
+            if block.kind is BlockKind.RESULT and block.id in waiting:
+                spot, barrier = waiting.pop(block.id)
+                if barrier is not None:
+                    between = "a prompt" if barrier.role == "user" else "another answer"
+                    yield Finding(
+                        "result-not-adjacent", Severity.ERROR, index.refs([spot.row, barrier, row]),
+                        f"The result of {wording.call(inspection.session, spot.row, spot.block)} does not follow its call: {between} stands between.",
+                    )  # fmt: skip
+    beside = _beside(looked)
+    if beside:
+        yield Finding(
+            "result-not-adjacent", Severity.INFO, index.refs(beside),
+            f"{wording.count(len(beside), 'result')} of parallel calls hang beside the chain; the client joins them by the message id.",
+        )  # fmt: skip
+
+
+def _beside(looked: index.Index) -> list[Row]:
+    leaf = looked.leaf()
+    parents = {row.parent for row in looked.branch}
+    return [row for row in looked.messages if row is not leaf and row.id not in parents and index.results_only(row) and row.parent in parents]

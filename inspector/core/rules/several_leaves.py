@@ -1,0 +1,72 @@
+"""Several leaves: the conversation has more than one end.
+
+**What it is.** Rows branch: a person rewound and went on differently, a second process continued from an older row, or a call was left behind.
+
+**Why it matters.** Only one branch is continued. When the newest rows are on another one, the latest work is out of the conversation.
+
+**What the client does.** It continues from the row that the last `last-prompt` row names, or from the last row of the file, depending on the
+release; 2.1.89 takes the newest time. The other branches stay in the file and are never sent.
+
+**What the repair does.** Nothing by itself: branches are never merged. Choose the leaf to continue from; the other branch can become a fork
+with an id of its own.
+
+**What to check.** Which branch holds the work that you want, and whether both have changed the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import Row, RowKind
+from ..verdicts import Reason
+
+CODES = ("several-leaves",)
+EXPLAINED = frozenset((Reason.BEFORE_COMPACTION, Reason.DUPLICATE, Reason.COMPACTION_BOUNDARY, Reason.BEFORE_GAP, Reason.MALFORMED))
+"""Why a row without children is no end of another branch."""
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One error for branches that are newer than the continued one, one note for all older ones."""
+    looked = index.of(inspection)
+    leaf = looked.leaf()
+    if leaf is None:
+        return
+    ends = [row for row in looked.main if _other_end(looked, row)]
+    mine = max((index.moment(row.at) or 0.0 for row in looked.branch), default=0.0)
+    newer, older = [], []
+    for end in ends:
+        messages = [row for row in _own(looked, end) if row.kind is RowKind.MESSAGE]
+        if messages and max(index.moment(row.at) or 0.0 for row in messages) > mine:
+            newer.append((end, len(messages)))
+        else:
+            older.append(end)
+    if newer:
+        lost = sum(number for _, number in newer)
+        yield Finding(
+            "several-leaves", Severity.ERROR, index.refs([leaf, *(end for end, _ in newer)]),
+            f"The newest rows are not on the branch that would be continued: {wording.count(len(newer), 'other branch', 'other branches')} with "
+            f"{wording.count(lost, 'message row')} would be left out. Choose which one to continue.",
+        )  # fmt: skip
+    if older:
+        yield Finding(
+            "several-leaves", Severity.INFO, index.refs([leaf, *older]),
+            f"{wording.count(len(older), 'older branch', 'older branches')} beside the continued one: a rewind, or a call that was left behind.",
+        )  # fmt: skip
+
+
+def _other_end(looked: index.Index, row: Row) -> bool:
+    if row in looked.on_branch or (row.part, row.id or "") in looked.children:
+        return False
+    drop = looked.drops.get(row)
+    return drop is None or drop.reason not in EXPLAINED
+
+
+def _own(looked: index.Index, end: Row) -> Iterator[Row]:
+    """Rows of a branch from its end up to where it leaves the continued one."""
+    for row in looked.ancestors(end):
+        if row in looked.on_branch:
+            return
+        yield row

@@ -1,0 +1,50 @@
+"""Split message: the pieces of one answer of the model do not stand together.
+
+**What it is.** Every block of an answer is a row of its own, all with the same message id. Here rows of something else stand between them:
+results of parallel calls (usual), or a prompt or another answer (not usual).
+
+**Why it matters.** The pieces must be sent as one message, with its thinking unchanged. A reader that goes by the order of the rows sends two,
+and the provider refuses changed thinking.
+
+**What the client does.** It joins pieces with the same id, also over results; not over a prompt.
+
+**What the repair does.** Nothing for pieces with results between. Over a prompt, it leaves the pieces where they are, for the order of what
+was said is evidence; thinking that can't be proven whole is left out for the whole message.
+
+**What to check.** Whether two clients wrote at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import Row
+
+CODES = ("split-message",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """A warning for each message that a prompt or another answer splits; one note for all that results split."""
+    looked = index.of(inspection)
+    place = {row: number for number, row in enumerate(looked.messages)}
+    usual: list[Row] = []
+    for message, pieces in looked.groups.items():
+        if len(pieces) < 2 or place[pieces[-1]] - place[pieces[0]] + 1 == len(pieces):
+            continue
+        between = [row for row in looked.messages[place[pieces[0]] : place[pieces[-1]]] if index.message_of(row) != message or row.role == "user"]
+        barriers = [row for row in between if not index.results_only(row)]
+        if barriers:
+            yield Finding(
+                "split-message", Severity.WARNING, index.refs([*pieces, *barriers]),
+                f"The {len(pieces)} pieces of one answer do not stand together: {wording.count(len(barriers), 'row')} of something else between them.",
+            )  # fmt: skip
+        else:
+            usual += pieces
+    if usual:
+        yield Finding(
+            "split-message", Severity.INFO, index.refs(usual),
+            f"{wording.count(len(usual), 'piece')} of answers have results of their parallel calls between them; the client joins them by the message id.",
+        )  # fmt: skip

@@ -1,0 +1,39 @@
+"""Uncertain operation: nobody knows whether something was done.
+
+**What it is.** A call that can change something, with no result, or with one that only says that it was refused, interrupted or lost. A text
+that says "rejected" does not prove that nothing ran: an interruption writes it even when the work was done.
+
+**Why it matters.** Doing it again may do it twice; going on as if it had been done may build on nothing.
+
+**What the client does.** It goes on.
+
+**What the repair does.** It writes the marked result that says that nobody knows. The operation stays open until a person has looked.
+
+**What to check.** The target, with a read: the file's content, `git ls-remote`, the record by its business id. Then say what you found, with
+the evidence. What the model says later is no evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("uncertain-operation",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each; a warning where it is not on the continued branch."""
+    for operation in inspection.operations:
+        if operation.state != "uncertain":
+            continue
+        about = f" on `{wording.short(operation.target)}`" if operation.target else ""
+        why = "has no result" if operation.result is None else "has only a result that does not tell"
+        yield Finding(
+            "uncertain-operation", Severity.ERROR if operation.on_branch else Severity.WARNING,
+            tuple(ref for ref in (operation.call, operation.result) if ref),
+            f"We don't know if this happened: `{wording.short(operation.tool, 40)}`{about} {why}. Check the target before anything is repeated.",
+            operation=operation.key,
+        )  # fmt: skip

@@ -1,0 +1,35 @@
+"""Unparseable row: a line that is no JSON record.
+
+**What it is.** Broken text in the middle of the file, or a line that something else wrote there.
+
+**Why it matters.** If it was a record of the conversation, it is lost, and the rows that hang from it lose their history.
+
+**What the client does.** It skips the line.
+
+**What the repair does.** It leaves the line out of the new revision, and joins the rows after it to the ones before. The original keeps it.
+
+**What to check.** The text of the line: what can still be read may tell what the model did there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, symptoms, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("unparseable-row",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each such line."""
+    session = inspection.session
+    for row in session.rows:
+        if row.damage != "unparseable":
+            continue
+        data = session.bytes_of(row)
+        kind = symptoms.cut_record(data)
+        severity = Severity.ERROR if symptoms.of_conversation(data) else Severity.WARNING
+        said = f"a broken record of type `{kind}`" if kind else f"no record: `{wording.short(data[:200].decode('utf-8', 'replace'), 40)}`"
+        yield Finding("unparseable-row", severity, index.refs([row]), f"A line of {wording.size(len(data))} is {said}. The client skips it.")
