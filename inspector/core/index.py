@@ -1,4 +1,4 @@
-"""What rules ask of all rows, worked out once for an inspection and shared by them: joins by id, calls and results, the branch, lines' inner records."""
+"""What rules ask of all rows, worked out once for an inspection and shared: joins by id, calls and results, the branch, lines' inner records."""
 
 from __future__ import annotations
 

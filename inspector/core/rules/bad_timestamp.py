@@ -33,9 +33,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             continue
         if row is last:
             said = f"`{wording.short(row.at, 40)}`, which is no time" if row.at else "no time at all"
-            yield Finding(
-                "bad-timestamp", Severity.WARNING, index.refs([row]), f"The last row has {said}: some releases don't find such a session."
-            )
+            yield Finding("bad-timestamp", Severity.WARNING, index.refs([row]), f"The last row has {said}: some releases don't find such a session.")
         else:
             others.append(row)
     if others:

@@ -32,4 +32,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if parents and parents[0].index > row.index:
             early.append(row)
     if early:
-        yield Finding("child-before-parent", Severity.INFO, index.refs(early), f"{wording.count(len(early), 'row')} stand before their parent in the file.")
+        yield Finding(
+            "child-before-parent", Severity.INFO, index.refs(early), f"{wording.count(len(early), 'row')} stand before their parent in the file."
+        )

@@ -29,7 +29,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for pieces in looked.groups.values():
         blocks = [(row, block) for row in pieces for block in row.blocks]
         last = max((number for number, (_, block) in enumerate(blocks) if block.kind is BlockKind.CALL), default=None)
-        behind = [] if last is None else [row for row, block in blocks[last + 1 :] if block.kind in (BlockKind.TEXT, BlockKind.THINKING) and not block.blank]
+        behind = (
+            []
+            if last is None
+            else [row for row, block in blocks[last + 1 :] if block.kind in (BlockKind.TEXT, BlockKind.THINKING) and not block.blank]
+        )
         if behind:
             yield Finding(
                 "content-after-call", Severity.WARNING, index.refs(dict.fromkeys(behind)),

@@ -54,4 +54,3 @@ def _finding(inspection: Inspection, looked: index.Index, row: Row) -> Finding:
         "dangling-parent", Severity.ERROR, index.refs(rows),
         f"The conversation is cut: it begins with a row {missing}. {wording.count(len(lost), 'earlier row')} would not be sent.",
     )  # fmt: skip
-

@@ -30,5 +30,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if row.kind in (RowKind.MESSAGE, RowKind.CONTEXT) and getattr(row.extra, "content_missing", False):
             what = "message text" if row.kind is RowKind.MESSAGE else "attachment"
             yield Finding(
-                "malformed-row", Severity.WARNING, index.refs([row]), f"This `{row.type}` row holds no {what}; some releases refuse the session because of it."
+                "malformed-row",
+                Severity.WARNING,
+                index.refs([row]),
+                f"This `{row.type}` row holds no {what}; some releases refuse the session because of it.",
             )

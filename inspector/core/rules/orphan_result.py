@@ -32,7 +32,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if not calls:
             beside = "" if sent or rows[0].part or rows[0].sidechain else " It is not on the branch that would be continued."
             severity = Severity.WARNING if beside else Severity.ERROR
-            said = f"A tool result{wording.where(inspection.session, rows[0])} answers the call {wording.short(key[1], 40)}, which is in no row.{beside}"
+            said = (
+                f"A tool result{wording.where(inspection.session, rows[0])} answers the call {wording.short(key[1], 40)}, which is in no row.{beside}"
+            )
             yield Finding("orphan-result", severity, index.refs(rows), said)
         elif sent and not any(spot.row in looked.on_branch for spot in calls):
             yield Finding(

@@ -33,4 +33,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             continue
         sent = row in index.of(inspection).on_branch
         severity = Severity.ERROR if sent and length > REQUEST else Severity.WARNING
-        yield Finding("oversized-row", severity, index.refs([row]), f"One `{row.type}` row holds {wording.size(length)}; a whole request may hold 32 MB.")
+        yield Finding(
+            "oversized-row", severity, index.refs([row]), f"One `{row.type}` row holds {wording.size(length)}; a whole request may hold 32 MB."
+        )

@@ -37,5 +37,5 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         yield Finding(
             "spliced-lines", Severity.ERROR if lost else Severity.WARNING, index.refs([row]),
             f"One line holds {wording.count(len(whole), 'whole record')}{cut}. The client skips the line: "
-            + (f"{wording.count(lost, 'row')} of the conversation can be recovered by splitting it." if lost else "no row of the conversation is on it."),
+            + (f"{wording.count(lost, 'row')} of the conversation can be recovered." if lost else "no row of the conversation is on it."),
         )  # fmt: skip

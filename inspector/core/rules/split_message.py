@@ -39,12 +39,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if barriers:
             yield Finding(
                 "split-message", Severity.WARNING, index.refs([*pieces, *barriers]),
-                f"The {len(pieces)} pieces of one answer do not stand together: {wording.count(len(barriers), 'row')} of something else between them.",
+                f"The {len(pieces)} pieces of one answer do not stand together: {wording.count(len(barriers), 'row')} of something else between.",
             )  # fmt: skip
         else:
             usual += pieces
     if usual:
         yield Finding(
             "split-message", Severity.INFO, index.refs(usual),
-            f"{wording.count(len(usual), 'piece')} of answers have results of their parallel calls between them; the client joins them by the message id.",
+            f"{wording.count(len(usual), 'piece')} of answers have results of parallel calls between them; the client joins them by the message id.",
         )  # fmt: skip

@@ -46,4 +46,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"The client's bookmark names an older branch: {wording.count(len(left_out), 'message row')} written after it would be left out.",
         )  # fmt: skip
     else:
-        yield Finding("stale-last-prompt", Severity.INFO, index.refs([bookmark]), "The client's bookmark names another branch; this release ignores it.")
+        yield Finding(
+            "stale-last-prompt", Severity.INFO, index.refs([bookmark]), "The client's bookmark names another branch; this release ignores it."
+        )

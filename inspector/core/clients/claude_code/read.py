@@ -23,6 +23,7 @@ RECORD_TYPES = frozenset(
     "pr-link task-summary speculation-accept".split()
 )
 """Row types outside the chain that the recorded clients, or the documents this project was founded on, name."""
+SAVED_TO = re.compile(r"saved to: ([^\n]+)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -59,6 +60,8 @@ class Light:
     """As written on a typed prompt or in a permission-mode row; untrusted."""
     persisted: str | None = None
     """Path of the file that holds this result's whole output, as recorded."""
+    task: str | None = None
+    """Id of the background task that this result says was started."""
 
 
 KINDS = {
@@ -248,6 +251,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     outcome = get("toolUseResult")
     if isinstance(outcome, dict):
         light.persisted = _string(outcome.get("persistedOutputPath"))
+        light.task = _string(outcome.get("backgroundTaskId")) or (_string(outcome.get("agentId")) if outcome.get("isAsync") is True else None)
     message = get("message")
     if not isinstance(message, dict):
         light.message_missing = light.content_missing = True
@@ -261,8 +265,17 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
         row.blocks = tuple(map(light_block, content))
         first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
         light.text = first[:200] if isinstance(first, str) else None
+        if light.persisted is None and row.role == "user":
+            light.persisted = next(filter(None, map(_persisted, content)), None)
     else:
         light.content_missing = True
+
+
+def _persisted(block: Any) -> str | None:
+    """The path that a shortened result's text names."""
+    text = block.get("content") if isinstance(block, dict) and block.get("type") == "tool_result" else None
+    found = SAVED_TO.search(text[:1000]) if isinstance(text, str) and text.startswith("<persisted-output>") else None
+    return found[1].strip() if found else None
 
 
 def _version_and_title(session: Session) -> tuple[str | None, str | None]:

@@ -1,0 +1,48 @@
+"""Broken preserved segment: rows that a compaction kept can't be found again.
+
+**What it is.** A compaction notes which of the last rows it keeps word by word (from `headUuid` to `tailUuid`, behind `anchorUuid`). One of
+them is not in the file, or they do not hang together.
+
+**Why it matters.** The model sees the summary only, not the last messages before it.
+
+**What the client does.** It sends the summary and leaves the segment out, without a word.
+
+**What the repair does.** It joins the rows of the segment again when they are all there; otherwise the loss is declared.
+
+**What to check.** Whether the summary holds what the lost messages said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("broken-preserved-segment",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each boundary with such a note; a note only where a later compaction made it moot."""
+    looked = index.of(inspection)
+    for row in looked.main:
+        if row.type != "system/compact_boundary":
+            continue
+        value = inspection.session.value(row)
+        metadata = value.get("compactMetadata") if isinstance(value, dict) else None
+        segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
+        if not isinstance(segment, dict):
+            continue
+        landmarks = [segment.get(name) for name in ("headUuid", "anchorUuid", "tailUuid")]
+        found = [looked.by_id.get((0, name)) if isinstance(name, str) else None for name in landmarks]
+        missing = sum(not rows for rows in found)
+        tail = found[2]
+        apart = not missing and tail is not None and not any(each.id == landmarks[0] for each in looked.ancestors(tail[-1]))
+        if missing or apart:
+            said = f"{missing} of its 3 landmarks are not in the file" if missing else "its rows do not hang together"
+            severity = Severity.ERROR if row in looked.on_branch else Severity.INFO
+            yield Finding(
+                "broken-preserved-segment", severity, index.refs([row]),
+                f"The messages that this compaction kept word by word would be left out: {said}.",
+            )  # fmt: skip

@@ -1,0 +1,48 @@
+"""Interrupted turn: the last answer was stopped half way.
+
+**What it is.** A person pressed Esc or sent a signal, or the connection broke while the answer came in.
+
+**Why it matters.** What is there of the answer may be cut in the middle. A tool that was stopped may have done its work, though its result
+says that it was rejected.
+
+**What the client does.** It keeps the piece, and adds a text of its own before the next prompt when the interruption stands last.
+
+**What the repair does.** Nothing: what was said stays as it was said.
+
+**What to check.** What the stopped tool changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, symptoms
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import BlockKind
+
+CODES = ("interrupted-turn",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """At most one finding: a note for a person's own stop, a warning for an answer that broke off."""
+    looked = index.of(inspection)
+    tail = looked.tail()
+    if tail is None:
+        return
+    if tail.role == "user":
+        if symptoms.interruption(getattr(tail.extra, "text", None)):
+            yield Finding("interrupted-turn", Severity.INFO, index.refs([tail]), "A person stopped the last turn.")
+        return
+    value = inspection.session.value(tail)
+    message = value.get("message") if isinstance(value, dict) else None
+    if not isinstance(message, dict) or not any(block.kind is BlockKind.TEXT for block in tail.blocks):
+        return
+    if value.get("isAbortedMidStream") is True:
+        yield Finding(
+            "interrupted-turn", Severity.INFO, index.refs([tail]), "A person stopped the last answer; it may end in the middle of a sentence."
+        )
+    elif "stop_reason" in message and message["stop_reason"] is None:
+        yield Finding(
+            "interrupted-turn", Severity.WARNING, index.refs([tail]), "The last answer broke off: the provider never said that it was complete."
+        )

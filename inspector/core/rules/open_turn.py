@@ -1,0 +1,46 @@
+"""Open turn: the conversation ends with something that the model has not answered.
+
+**What it is.** The last message is a prompt (`user-tail`) or the result of a tool (`open-turn`); the process stopped before the answer was
+saved.
+
+**Why it matters.** Nothing of an unfinished answer is saved, but its tools may already have started. The work that the prompt asked for may
+be half done.
+
+**What the client does.** It adds a text of its own ("No response requested.", and in earlier releases "Continue from where you left off.")
+before the next prompt.
+
+**What the repair does.** It adds the same rows as a step that you can see, or leaves the end open, so that the next prompt follows at once.
+
+**What to check.** What the last prompt asked for, and whether any of it was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, symptoms
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("user-tail", "open-turn")
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """At most one finding. A client's own command, its summary, or an interruption at the end is no open turn."""
+    looked = index.of(inspection)
+    tail = looked.tail()
+    if tail is None or tail.role != "user" or any(index.api_error(row) for row in looked.branch[looked.place[tail] :]):
+        return
+    light = tail.extra
+    text = getattr(light, "text", None)
+    if getattr(light, "compact_summary", False) or symptoms.interruption(text) or symptoms.local_command(text):
+        return
+    if index.results_only(tail):
+        yield Finding("open-turn", Severity.WARNING, index.refs([tail]), "The last tool result was never answered: the turn is not finished.")
+    elif getattr(light, "meta", False):
+        yield Finding("open-turn", Severity.WARNING, index.refs([tail]), "The last message is a note of the client that the model has not answered.")
+    else:
+        yield Finding(
+            "user-tail", Severity.WARNING, index.refs([tail]),
+            "The last prompt was never answered. Tools start before an answer is saved, so some of it may have been done.",
+        )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Problems of the derived request: the request that would be sent breaks a rule of the provider.
+
+**What it is.** The request is derived as the client would send it and held against the provider's rules (A1 to A22). Most problems have a page
+of their own; these are the ones that show only in the request: thinking that was changed (`thinking-edited`), is missing where it must be
+(`thinking-missing`) or has no signature (`thinking-unsigned`), an answer at the end (`assistant-tail`), white space at the end of it
+(`trailing-space`), content of a wrong shape (`malformed-request`).
+
+**Why it matters.** The provider refuses the request, and every later one that holds the same message.
+
+**What the client does.** It sends the request and shows the provider's error.
+
+**What the repair does.** It mends the rows behind the problem, where a rule says how; signed thinking is left out for the whole message,
+never changed.
+
+**What to check.** The place in the request that the finding names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index
+from ..dialects.problems import Problem
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+
+CODES = ("thinking-edited", "thinking-missing", "thinking-unsigned", "assistant-tail", "trailing-space", "malformed-request")
+
+CODE_OF = {
+    "A1": "unresolved-call",
+    "A2": "orphan-result",
+    "A3": "duplicate-call-id",
+    "A4": "duplicate-result",
+    "A5": "result-not-adjacent",
+    "A6": "content-after-call",
+    "A7": "thinking-edited",
+    "A8": "thinking-only",
+    "A9": "thinking-missing",
+    "A10": "thinking-unsigned",
+    "A11": "empty-text",
+    "A12": "stored-cache-control",
+    "A13": "assistant-tail",
+    "A14": "trailing-space",
+    "A15": "oversized-image",
+    "A16": "long-tool-name",
+    "A17": "bad-tool-input",
+    "A18": "lone-surrogate",
+    "A19": "split-server-tool-pair",
+    "A22": "malformed-request",
+}
+"""Code of each rule's problems. A20 and A21 permit; nothing breaks them."""
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """One finding for each problem. Without a new prompt the end of the conversation is no problem: the prompt is still to come."""
+    for problems in index.of(inspection).problems.values():
+        for problem in problems:
+            if inspection.resume_as.prompt is None and (problem.rule in ("A13", "A14") or problem.pointer == "/messages"):
+                continue
+            severity = Severity.ERROR if problem.blocking else Severity.WARNING
+            yield Finding(_code(problem), severity, problem.rows, f"The request breaks rule {problem.rule}: {problem.message}")
+
+
+def _code(problem: Problem) -> str:
+    if problem.rule == "A15" and "more than" in problem.message:
+        return "many-large-images"
+    return CODE_OF.get(problem.rule, "malformed-request")
