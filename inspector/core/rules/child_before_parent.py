@@ -33,5 +33,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             early.append(row)
     if early:
         yield Finding(
-            "child-before-parent", Severity.INFO, index.refs(early), f"{wording.count(len(early), 'row')} stand before their parent in the file."
+            "child-before-parent",
+            Severity.INFO,
+            index.refs(early),
+            f"{wording.count(len(early), 'row stands', 'rows stand')} in the file before the row they hang from.",
         )

@@ -22,6 +22,8 @@ from ..inspection import Inspection
 CODES = ("compacted-bloat",)
 LEAST, SHARE = 5_000_000, 0.8
 """Bytes before the boundary, and their share of the file, that are worth a word."""
+SMALL = 20_000
+"""Tokens up to which a summary may well be longer than what it stands for."""
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
@@ -39,7 +41,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     value = inspection.session.value(boundary)
     metadata = value.get("compactMetadata") if isinstance(value, dict) else None
     before, after = (metadata.get(name) for name in ("preTokens", "postTokens")) if isinstance(metadata, dict) else (None, None)
-    if isinstance(before, int) and isinstance(after, int) and after > before > 0:
+    if isinstance(before, int) and isinstance(after, int) and after > before and after > SMALL:
         yield Finding(
             "compacted-bloat", Severity.WARNING, index.refs([boundary]),
             f"The last compaction made the conversation longer: {before:,} tokens before, {after:,} after.",

@@ -46,6 +46,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         sent = sum(row in looked.on_branch for row in rows)
         yield Finding(
             "foreign-session-rows", Severity.ERROR, index.refs(rows),
-            f"{wording.count(len(rows), 'row')} belong to another session ({wording.short(named, 40)}); "
+            f"{wording.count(len(rows), 'row belongs', 'rows belong')} to another session ({wording.short(named, 40)}); "
             + (f"{sent:,} of them would be sent as part of this one." if sent else "none of them would be sent."),
         )  # fmt: skip

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from .. import index, symptoms
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import BlockKind, Row
 
 CODES = ("user-tail", "open-turn")
 
@@ -36,6 +37,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if getattr(light, "compact_summary", False) or symptoms.interruption(text) or symptoms.local_command(text):
         return
     if index.results_only(tail):
+        if _call_open(looked, tail):
+            return
         yield Finding("open-turn", Severity.WARNING, index.refs([tail]), "The last tool result was never answered: the turn is not finished.")
     elif getattr(light, "meta", False):
         yield Finding("open-turn", Severity.WARNING, index.refs([tail]), "The last message is a note of the client that the model has not answered.")
@@ -44,3 +47,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "user-tail", Severity.WARNING, index.refs([tail]),
             "The last prompt was never answered. Tools start before an answer is saved, so some of it may have been done.",
         )  # fmt: skip
+
+
+def _call_open(looked: index.Index, tail: Row) -> bool:
+    """Whether another call of the answered message has no result: that is a fault of its own."""
+    answered = {block.id for block in tail.blocks}
+    for pieces in reversed(looked.groups.values()):
+        calls = {block.id for row in pieces for block in row.blocks if block.kind is BlockKind.CALL}
+        if calls & answered:
+            return any((tail.part, call or "") not in looked.results for call in calls)
+    return False

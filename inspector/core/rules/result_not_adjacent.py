@@ -54,7 +54,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if beside:
         yield Finding(
             "result-not-adjacent", Severity.INFO, index.refs(beside),
-            f"{wording.count(len(beside), 'result')} of parallel calls hang beside the chain; the client joins them by the message id.",
+            f"{wording.count(len(beside), 'result of parallel calls hangs', 'results of parallel calls hang')} "
+            "beside the chain; the client joins them by the message id.",
         )  # fmt: skip
 
 
