@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -82,3 +84,21 @@ def test_a_port_in_use_is_said_in_one_line(serve: Serve) -> None:
 def test_team_mode_prints_no_link(serve: Serve) -> None:
     process = serve("--port", "0", INSPECTOR_MODE="team", INSPECTOR_SECRET_KEY="k" * 50)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address(process))
+
+
+def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
+    for _ in range(2):
+        process = serve("--demo", "--port", "0")
+        address(process)
+        with contextlib.closing(sqlite3.connect(tmp_path / "data" / "inspector.sqlite3")) as database:
+            ids = [row[0] for row in database.execute("SELECT native_id FROM inspector_session ORDER BY native_id")]
+        assert ids == sorted(file.stem for file in (ROOT / "examples").rglob("*.jsonl"))
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+
+
+def test_a_path_that_is_not_there_is_said_in_one_line(serve: Serve, tmp_path: Path) -> None:
+    process = serve(str(tmp_path / "missing"), "--port", "0")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert str(tmp_path / "missing") in errors and errors.count("\n") == 1
