@@ -41,8 +41,8 @@ def answer(path: str, inspection: Inspection, findings: list[Finding], form: str
         on_branch = set(state.branch)
         doc["rows"] = [
             {
-                "ref": row.ref, "part": session.source.parts[row.part].name, "start": row.start, "end": row.end, "kind": str(row.kind), "type": row.type,
-                "id": row.id, "parent": row.parent, "at": row.at, "on_branch": row.ref in on_branch,
+                "ref": row.ref, "part": session.source.parts[row.part].name, "start": row.start, "end": row.end, "kind": str(row.kind),
+                "type": row.type, "id": row.id, "parent": row.parent, "at": row.at, "on_branch": row.ref in on_branch,
             }
             for row in session.rows
         ]  # fmt: skip

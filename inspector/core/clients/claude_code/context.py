@@ -20,7 +20,8 @@ def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]
     text = _wording(kind, item.attachment)
     if text is not None:
         return [_text(f"<system-reminder>\n{text}\n</system-reminder>")], False
-    return [_text(f"<system-reminder>\n(text of the stored context `{kind}`, made by the client at send time; not recorded)\n</system-reminder>")], True
+    unknown = f"(text of the stored context `{kind}`, made by the client at send time; not recorded)"
+    return [_text(f"<system-reminder>\n{unknown}\n</system-reminder>")], True
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -31,7 +32,8 @@ def _has_text(item: Item) -> bool:
     """Whether a sent kind of context has anything to say in this row."""
     attachment, kind = item.attachment, item.light.attachment
     if kind == "hook_success":
-        sent = attachment.get("hookEvent") in ("SessionStart", "UserPromptSubmit") or str(attachment.get("hookName")).startswith(("SessionStart", "UserPromptSubmit"))
+        events = ("SessionStart", "UserPromptSubmit")
+        sent = attachment.get("hookEvent") in events or str(attachment.get("hookName")).startswith(events)
         return sent and bool(attachment.get("content") or attachment.get("stdout"))
     if kind == "invoked_skills":
         return bool(attachment.get("skills"))

@@ -58,7 +58,10 @@ def item_of(session: Session, row: Row) -> Item:
     if item.is_conversation():
         message = value.get("message")
         content = message.get("content") if isinstance(message, dict) else None
-        item.content = [dict(b) if isinstance(b, dict) else b for b in content] if isinstance(content, list) else content if isinstance(content, str) else None
+        if isinstance(content, list):
+            item.content = [dict(b) if isinstance(b, dict) else b for b in content]
+        else:
+            item.content = content if isinstance(content, str) else None
         item.result = value.get("toolUseResult")
     elif item.type == "attachment":
         item.attachment = value.get("attachment") if isinstance(value.get("attachment"), dict) else {}

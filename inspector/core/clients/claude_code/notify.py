@@ -10,7 +10,8 @@ def notifications(items: list[Item], profile: Profile) -> list[str]:
     """Texts of the notifications that a resume sends before the prompt, in order of their start."""
     if profile.notifies is None:
         return []
-    finished = " ".join(block.get("text", "") for item in items if item.type == "user" for block in item.blocks() if "<task-notification>" in str(block.get("text")))
+    blocks = [block for item in items if item.type == "user" for block in item.blocks()]
+    finished = " ".join(block.get("text", "") for block in blocks if "<task-notification>" in str(block.get("text")))
     finished += " ".join(str(item.attachment.get("prompt")) for item in items if item.type == "attachment")
     texts = []
     for item in items:
@@ -48,7 +49,8 @@ def agent_text(agent: str, call: str, result: dict[str, object], profile: Profil
         f'Background agent "{name}" was running when the previous Claude Code process exited and did not complete. Its in-process state was '
         "lost. Check its worktree/output for partial work before assuming the task landed."
     )
-    lines = [f"<task-id>{agent}</task-id>", f"<output-file>{result.get('outputFile')}</output-file>", "<status>failed</status>", f"<summary>{summary}</summary>"]
+    output = f"<output-file>{result.get('outputFile')}</output-file>"
+    lines = [f"<task-id>{agent}</task-id>", output, "<status>failed</status>", f"<summary>{summary}</summary>"]
     return "\n".join(["<task-notification>", *lines, "</task-notification>"])
 
 

@@ -32,7 +32,7 @@ class Profile:
 
     # choosing the leaf
     leaf: str = "last-prompt"
-    """last-prompt: physical order and `last-prompt` rows; latest-timestamp: the newest row, first in the file on a tie; latest-tip: the newest tip."""
+    """last-prompt: physical order and `last-prompt` rows; latest-timestamp: the newest row, the first one on a tie; latest-tip: the newest tip."""
     leaf_follows_children: bool = True
     """The physically last row is followed down to its tip before it counts."""
     leaf_needs_timestamp: bool = False

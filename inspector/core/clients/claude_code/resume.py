@@ -27,7 +27,9 @@ OUTCOME_UNKNOWN = (
 )
 INTERRUPTED = "[Request interrupted by user"
 CAVEAT = "<local-command-caveat>"
-COMMAND_TEXTS = ("<command-name>", "<command-message>", "<local-command-stdout>", "<local-command-stderr>", "<bash-input>", "<bash-stdout>", "<bash-stderr>")
+COMMAND_TEXTS = (
+    "<command-name>", "<command-message>", "<local-command-stdout>", "<local-command-stderr>", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
+)  # fmt: skip
 
 
 def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
