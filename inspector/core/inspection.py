@@ -23,11 +23,19 @@ class Inspection:
     resume_as: ResumeAs
     state: RuntimeState
     request: Request | None
-    screen: list[ScreenItem]
     operations: list[Operation]
     recorded: RecordedRequest | None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What rules work out once and share (`index.of`)."""
+    shown: list[ScreenItem] | None = field(default=None, repr=False)
+    """The screen, once it was asked for."""
+
+    @property
+    def screen(self) -> list[ScreenItem]:
+        """What a person saw. Worked out when first asked for, because it parses every row that shows something."""
+        if self.shown is None:
+            self.shown = reading.CLIENTS[self.session.client].screen(self.session)
+        return self.shown
 
     def row(self, ref: str) -> Row:
         return self.session.row(ref)
@@ -43,7 +51,6 @@ def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None
         resume_as=resume_as,
         state=state,
         request=derive(state),
-        screen=reader.screen(session),
         operations=[],
         recorded=reader.recorded_request(session, state),
     )

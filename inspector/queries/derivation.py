@@ -60,7 +60,7 @@ def _rows_only(source: Source, client: str | None, why: str) -> Derivation:
         session = reading.read(source, "raw")
     drops = [Drop(row.ref, Stage.READ, Reason.REFUSED) for row in session.rows]
     state = RuntimeState(client=session.client, version="none", model=None, dialect="anthropic-messages", drops=drops, refused=why)
-    return Derivation(Inspection(session, ResumeAs(), state, None, [], [], None), [], "", why, failed=why)
+    return Derivation(Inspection(session, ResumeAs(), state, None, [], None, shown=[]), [], "", why, failed=why)
 
 
 class _Held:
