@@ -6,6 +6,7 @@ under `files`, and the output of `git worktree list` under `git_worktree_list`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,7 +53,7 @@ def read(session: Session) -> Registry:
         if not part.name.endswith(".json") or len(part.data) > LARGEST or part.name.endswith(".meta.json"):
             continue
         value = _value(bytes(part.data[0 : len(part.data)]))
-        ref = next((row.ref for row in session.rows if row.part == number), f"{number}:0")
+        ref = _places(session, number)
         if value.get("kind") == "claude-code-live-registry":
             for entry in _dicts(list((value.get("files") or {}).values()) if isinstance(value.get("files"), dict) else None):
                 _process(found, entry, ref)
@@ -69,6 +70,17 @@ def read(session: Session) -> Registry:
     return found
 
 
+def _places(session: Session, part: int) -> Callable[[str], str]:
+    """Finds the first row of a part that holds a text."""
+    rows = [row for row in session.rows if row.part == part]
+
+    def place(text: str) -> str:
+        needle = text.encode()
+        return next((row.ref for row in rows if needle in session.bytes_of(row)), f"{part}:0")
+
+    return place
+
+
 def _value(data: bytes) -> dict[str, Any]:
     try:
         value = loads(data)
@@ -81,23 +93,23 @@ def _dicts(given: Any) -> list[dict[str, Any]]:
     return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
 
 
-def _process(found: Registry, entry: dict[str, Any], ref: str) -> None:
+def _process(found: Registry, entry: dict[str, Any], ref: Callable[[str], str]) -> None:
     session, cwd = entry.get("sessionId"), entry.get("cwd")
     if not isinstance(session, str) or not isinstance(cwd, str):
         return
-    found.processes.append(Process(session, cwd, str(entry.get("status", "")), ref))
+    found.processes.append(Process(session, cwd, str(entry.get("status", "")), ref(session)))
     worktree = entry.get("worktree")
     path = worktree.get("path") if isinstance(worktree, dict) else None
     if isinstance(path, str):
-        found.worktrees[path] = (ref,)
+        found.worktrees[path] = (ref(path),)
 
 
-def _listed(found: Registry, worktrees: list[dict[str, Any]], ref: str) -> None:
+def _listed(found: Registry, worktrees: list[dict[str, Any]], ref: Callable[[str], str]) -> None:
     for number, entry in enumerate(worktrees):
         path, ahead, dirty = entry.get("worktree"), entry.get("ahead_of_main"), entry.get("dirty") is True
         if not isinstance(path, str) or number == 0:
             continue
-        found.worktrees[path] = (ref,)
+        found.worktrees[path] = (ref(path),)
         ahead = ahead if isinstance(ahead, int) else 0
         if ahead > 0 or dirty:
             found.unmerged[path] = Unmerged(ahead, dirty)

@@ -20,46 +20,34 @@ from collections.abc import Iterator
 from .. import index
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import Row
+from ..session import Row, RowKind
 
 CODES = ("interleaved-writers",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """A warning for each row where two branches begin whose rows alternate in the file; a note where a branch begins at a row that the
+    """A warning for each row where two branches begin whose messages alternate in the file; a note where a branch begins at a row that the
     client's bookmark had already left behind (a second client, or a rewind)."""
     looked = index.of(inspection)
-    first, last = _extent(looked)
-    bookmarks = [row for row in inspection.session.rows if row.part == 0 and row.type == "last-prompt" and row.extra.leaf]
+    extent = _extents(looked)
+    bookmarks = [row for row in inspection.session.rows if row.part == 0 and row.type == "last-prompt" and row.extra.leaf and not row.extra.explicit]
     for key, children in looked.children.items():
         if key[0] != 0 or len(children) < 2:
             continue
-        starts = sorted((row for row in children if not row.sidechain and _turn(looked, row)), key=lambda row: first.get(row, row.index))
+        starts = sorted((row for row in children if row in extent and not index.results_only(row)), key=lambda row: extent[row])
         for older, newer in zip(starts, starts[1:], strict=False):
             rows = index.refs([*looked.by_id.get(key, [])[-1:], older, newer])
-            if last.get(older, older.index) > first.get(newer, newer.index):
-                yield Finding(
-                    "interleaved-writers", Severity.WARNING, rows,
-                    "Two branches that begin at the same row grew at the same time: two clients were open on this session.",
-                )  # fmt: skip
-            elif any(last.get(older, older.index) < mark.index < newer.index and not mark.extra.explicit for mark in bookmarks):
-                yield Finding(
-                    "interleaved-writers", Severity.INFO, rows,
-                    "A second branch begins at an older row after the client had moved on: a rewind, or a second client with an old state.",
-                )  # fmt: skip
+            ends, begins = extent[older][1], extent[newer][0]
+            if ends > begins:
+                said = "Two branches that begin at the same row grew at the same time: two clients were open on this session."
+                yield Finding("interleaved-writers", Severity.WARNING, rows, said)
+            elif any(ends < mark.index < begins for mark in bookmarks):
+                said = "A second branch begins at an older row after the client had moved on: a rewind, or a second client with an old state."
+                yield Finding("interleaved-writers", Severity.INFO, rows, said)
 
 
-def _turn(looked: index.Index, row: Row) -> bool:
-    """Whether a child begins a way of its own, and is not a piece or a result of its parent's message."""
-    if index.results_only(row):
-        return False
-    parents = looked.by_id.get((row.part, row.parent or ""), [])
-    message = getattr(row.extra, "message_id", None)
-    return not (message and any(getattr(parent.extra, "message_id", None) == message for parent in parents))
-
-
-def _extent(looked: index.Index) -> tuple[dict[Row, int], dict[Row, int]]:
-    """First and last place in the file of each row's descendants, itself included; rows in a circle have none."""
+def _extents(looked: index.Index) -> dict[Row, tuple[int, int]]:
+    """Row -> first and last place in the file of the messages among its descendants and itself. Rows without any, or in a circle, have none."""
     order: list[Row] = []
     stack = [row for row in looked.main if row.parent is None or (row.part, row.parent) not in looked.by_id]
     seen: set[Row] = set()
@@ -69,10 +57,11 @@ def _extent(looked: index.Index) -> tuple[dict[Row, int], dict[Row, int]]:
             seen.add(row)
             order.append(row)
             stack += looked.children.get((row.part, row.id or ""), ())
-    first = {row: row.index for row in order}
-    last = dict(first)
+    extent: dict[Row, tuple[int, int]] = {}
     for row in reversed(order):
-        for child in looked.children.get((row.part, row.id or ""), ()):
-            first[row] = min(first[row], first.get(child, child.index))
-            last[row] = max(last[row], last.get(child, child.index))
-    return first, last
+        ends = [extent[child] for child in looked.children.get((row.part, row.id or ""), ()) if child in extent]
+        if row.kind is RowKind.MESSAGE:
+            ends.append((row.index, row.index))
+        if ends:
+            extent[row] = (min(first for first, _ in ends), max(last for _, last in ends))
+    return extent

@@ -24,6 +24,9 @@ CODES = ("resume-refused",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding."""
     state = inspection.state
-    if state.refused is not None:
-        version = f" {state.version}" if state.version else ""
-        yield Finding("resume-refused", Severity.FATAL, (), f"The client{version} would not resume this session: {state.refused}.")
+    if state.refused is None:
+        return
+    if inspection.session.client == "raw":
+        yield Finding("resume-refused", Severity.FATAL, (), f"This can't be resumed: {state.refused}.")
+    else:
+        yield Finding("resume-refused", Severity.FATAL, (), f"The client {state.version} would not resume this session: {state.refused}.")

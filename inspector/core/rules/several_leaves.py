@@ -35,13 +35,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if leaf is None:
         return
     ends = [row for row in looked.main if _other_end(looked, row)]
-    mine = max((index.moment(row.at) or 0.0 for row in looked.branch), default=0.0)
+    mine = max((index.moment(row.at) or 0.0 for row in looked.branch if row.kind is RowKind.MESSAGE), default=0.0)
     newer, older = [], []
     for end in ends:
         messages = [row for row in _own(looked, end) if row.kind is RowKind.MESSAGE]
         if messages and max(index.moment(row.at) or 0.0 for row in messages) > mine:
             newer.append((end, len(messages)))
-        else:
+        elif messages:
             older.append(end)
     if newer:
         lost = sum(number for _, number in newer)

@@ -30,7 +30,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if len({process.session for process in users}) > 1:
             busy = next((process.session for process in users if process.status == "busy"), None)
             yield Finding(
-                "shared-worktree", Severity.ERROR, (*rows, *(process.row for process in users)),
+                "shared-worktree", Severity.ERROR, tuple(dict.fromkeys((*rows, *(process.row for process in users)))),
                 f"{len(users)} live sessions use the worktree `{wording.short(path)}`"
                 + (f"; {wording.short(busy, 40)} is busy in it." if busy else "."),
             )  # fmt: skip

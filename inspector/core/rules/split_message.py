@@ -27,24 +27,34 @@ CODES = ("split-message",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """A warning for each message that a prompt or another answer splits; one note for all that results split."""
+    """A warning for each message that a prompt or another answer splits; one note for all that only results split, in the chain or in the file."""
     looked = index.of(inspection)
-    place = {row: number for number, row in enumerate(looked.messages)}
+    joined = {row: number for number, row in enumerate(looked.messages)}
+    written = {row: number for number, row in enumerate(sorted(looked.messages, key=lambda row: (row.part, row.index)))}
     usual: list[Row] = []
     for message, pieces in looked.groups.items():
-        if len(pieces) < 2 or place[pieces[-1]] - place[pieces[0]] + 1 == len(pieces):
+        if len(pieces) < 2 or (_together(pieces, joined) and _together(pieces, written)):
             continue
-        between = [row for row in looked.messages[place[pieces[0]] : place[pieces[-1]]] if index.message_of(row) != message or row.role == "user"]
-        barriers = [row for row in between if not index.results_only(row)]
+        between = looked.messages[joined[pieces[0]] : joined[pieces[-1]]]
+        barriers = [row for row in between if not index.results_only(row) and (row.role == "user" or index.message_of(row) != message)]
         if barriers:
             yield Finding(
-                "split-message", Severity.WARNING, index.refs([*pieces, *barriers]),
+                "split-message",
+                Severity.WARNING,
+                index.refs([*pieces, *barriers]),
                 f"The {len(pieces)} pieces of one answer do not stand together: {wording.count(len(barriers), 'row')} of something else between.",
-            )  # fmt: skip
+            )
         else:
             usual += pieces
     if usual:
         yield Finding(
-            "split-message", Severity.INFO, index.refs(usual),
-            f"{wording.count(len(usual), 'piece')} of answers have results of parallel calls between them; the client joins them by the message id.",
-        )  # fmt: skip
+            "split-message",
+            Severity.INFO,
+            index.refs(usual),
+            f"{wording.count(len(usual), 'piece')} of answers have something between them in the file; the client joins them by the message id.",
+        )
+
+
+def _together(pieces: list[Row], place: dict[Row, int]) -> bool:
+    places = [place[row] for row in pieces]
+    return max(places) - min(places) + 1 == len(pieces)

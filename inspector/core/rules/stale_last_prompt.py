@@ -22,6 +22,7 @@ from .. import index, wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import RowKind
+from ..verdicts import Reason
 
 CODES = ("stale-last-prompt",)
 
@@ -45,7 +46,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "stale-last-prompt", Severity.ERROR, index.refs([bookmark, *left_out]),
             f"The client's bookmark names an older branch: {wording.count(len(left_out), 'message row')} written after it would be left out.",
         )  # fmt: skip
-    else:
+    elif named[-1] not in looked.on_branch and (drop := looked.drops.get(named[-1])) and drop.reason is Reason.OTHER_BRANCH:
         yield Finding(
             "stale-last-prompt", Severity.INFO, index.refs([bookmark]), "The client's bookmark names another branch; this release ignores it."
         )

@@ -1,0 +1,43 @@
+"""Second root: the conversation begins anew in the middle of the file.
+
+**What it is.** The first row of the conversation has no parent, and there are older rows before it that it does not hang from.
+
+**Why it matters.** All of the older rows are out of the conversation. A rewind to the very first prompt looks like this and is meant so; a lost
+parent looks the same and is not.
+
+**What the client does.** It takes the row for the beginning, without a word.
+
+**What the repair does.** Nothing by itself. You can hang the row from the one that stood before it.
+
+**What to check.** Whether the first prompt of the conversation speaks of things that only the older rows explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import index, wording
+from ..findings import Finding, Severity
+from ..inspection import Inspection
+from ..session import RowKind
+from ..verdicts import Reason
+
+CODES = ("second-root",)
+
+
+def find(inspection: Inspection) -> Iterator[Finding]:
+    """At most one finding; a note where the client's bookmark says that a person rewound."""
+    looked = index.of(inspection)
+    root = looked.branch[0] if looked.branch else None
+    if root is None or root.parent is not None or root.type == "system/compact_boundary":
+        return
+    older = [row for row in looked.dropped(Reason.OTHER_BRANCH, Reason.BEFORE_GAP) if row.kind is RowKind.MESSAGE and row.index < root.index]
+    if not older or not any(row.parent is None for row in older):
+        return
+    rewound = any(row.type == "last-prompt" and row.extra.explicit for row in inspection.session.main())
+    yield Finding(
+        "second-root",
+        Severity.INFO if rewound else Severity.WARNING,
+        index.refs([root]),
+        f"The conversation begins in the middle of the file: {wording.count(len(older), 'older message row')} before it would not be sent.",
+    )
