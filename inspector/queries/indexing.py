@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.core.screen import ScreenItem
-from inspector.core.session import BlockKind, Row, RowKind
-from inspector.models.text import clean
+from inspector.core.session import Block, BlockKind, Row, RowKind
+from inspector.models.text import REFUSED, clean
 
 from .derivation import Derivation
 
@@ -19,38 +19,51 @@ COLUMNS = (
 PREVIEW = 240
 
 
+CALLS = frozenset((BlockKind.CALL, BlockKind.SERVER_CALL))
+RESULTS = frozenset((BlockKind.RESULT, BlockKind.SERVER_RESULT))
+NO_BLOCKS = ("", "", "", "")
+
+
 def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
     """One tuple of COLUMNS for each row of every part, in order."""
     looked = derivation.inspection
     session, request = looked.session, looked.request
     branch = set(looked.state.branch)
-    drops = {drop.row: drop for drop in (request.drops if request else looked.state.drops)}
+    drops = {drop.row: (drop.stage.value, drop.reason.value, drop.because or "") for drop in (request.drops if request else looked.state.drops)}
     shown: dict[str, ScreenItem] = {}
     for item in looked.screen:
         for ref in item.rows:
             shown.setdefault(ref, item)
-    pointers: dict[str, list[str]] = {}
+    pointers: dict[str, str] = {}
     for place in request.places if request else ():
-        pointers.setdefault(place.row, []).append(place.pointer)
+        pointers[place.row] = f"{pointers[place.row]}\n{place.pointer}" if place.row in pointers else place.pointer
     for seq, row in enumerate(session.rows):
         ref = row.ref
-        drop, item, at = drops.get(ref), shown.get(ref), pointers.get(ref)
-        blocks = row.blocks
+        drop, seen = drops.get(ref, NO_DROP), shown.get(ref)
+        uuid, parent, at, preview = row.id or "", row.parent or "", row.at or "", _preview(derivation, row, seen)
+        if REFUSED.search(f"{row.type}{uuid}{parent}{at}{preview}"):
+            uuid, parent, at, preview = clean(uuid), clean(parent), clean(at), clean(preview)
         yield (
-            seq, row.part, row.index, row.start, row.end, str(row.kind), clean(row.type, 80), clean(row.id, 80), clean(row.parent, 80),
-            clean(row.at, 40), clean(row.role, 20), row.sidechain, clean(row.damage, 40), " ".join(row.faults)[:200],
-            " ".join([block.kind for block in blocks])[:200] if blocks else "",
-            _lines([block.id for block in blocks if block.kind in CALLS]) if blocks else "",
-            _lines([block.id for block in blocks if block.kind in RESULTS]) if blocks else "",
-            _lines([block.name for block in blocks if block.kind in CALLS]) if blocks else "",
-            ref in branch, "\n".join(at) if at else "",
-            str(drop.stage) if drop else "", str(drop.reason) if drop else "", (drop.because or "") if drop else "",
-            item.role if item else "", item.folded if item else False, _preview(derivation, row, item),
+            seq, row.part, row.index, row.start, row.end, row.kind.value, clean(row.type, 80), uuid[:80], parent[:80], at[:40],
+            row.role or "", row.sidechain, row.damage or "", " ".join(row.faults) if row.faults else "",
+            *(_blocks(row.blocks) if row.blocks else NO_BLOCKS),
+            ref in branch, pointers.get(ref, ""), *drop, seen.role if seen else "", seen.folded if seen else False, preview,
         )  # fmt: skip
 
 
-CALLS = (BlockKind.CALL, BlockKind.SERVER_CALL)
-RESULTS = (BlockKind.RESULT, BlockKind.SERVER_RESULT)
+NO_DROP = ("", "", "")
+
+
+def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
+    """Kinds, ids of calls, ids of answered calls, tool names."""
+    calls = [block for block in blocks if block.kind in CALLS]
+    answered = [block.id for block in blocks if block.kind in RESULTS]
+    return (
+        " ".join([block.kind.value for block in blocks])[:200],
+        _lines([call.id for call in calls]) if calls else "",
+        _lines(answered) if answered else "",
+        _lines([call.name for call in calls]) if calls else "",
+    )
 
 
 def _lines(names: list[str | None]) -> str:
@@ -59,11 +72,11 @@ def _lines(names: list[str | None]) -> str:
 
 def _preview(derivation: Derivation, row: Row, item: ScreenItem | None) -> str:
     if item is not None:
-        return clean(item.text, PREVIEW)
+        return item.text[:PREVIEW]
     if row.kind is RowKind.DAMAGED:
         data = derivation.inspection.session.source.parts[row.part].data[row.start : min(row.end, row.start + PREVIEW)]
-        return clean(data.decode("utf-8", "replace").strip())
-    return clean(getattr(row.extra, "text", None), PREVIEW)
+        return data.decode("utf-8", "replace").strip()
+    return (getattr(row.extra, "text", None) or "")[:PREVIEW]
 
 
 def added_rows(derivation: Derivation) -> list[dict[str, Any]]:
