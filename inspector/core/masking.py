@@ -33,7 +33,7 @@ SHAPES: tuple[tuple[str, str], ...] = (
     ("secret", r"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|CREDENTIALS?)=(?P<shell>[^\s\"'\\;&|$<>(){}]{6,})"),
     (
         "secret",
-        rf"(?i:{NAMED})\s*[:=]\s*(?P<bare>(?=[^\s\"'\\]{0, 200}\d)(?=[^\s\"'\\]{0, 200}[A-Za-z])[A-Za-z0-9+/_.~!@#%^*-]{{12,}}={{0,2}})(?![\w(\[.])",
+        rf"(?i:{NAMED})\s*[:=]\s*(?P<bare>(?=[^\s\"'\\]{{0,200}}\d)(?=[^\s\"'\\]{{0,200}}[A-Za-z])[A-Za-z0-9+/_.~!@#%^*-]{{12,}}={{0,2}})(?![\w(\[.])",
     ),
 )
 """(what it is, regular expression). Where a group is named, only the group is the secret. Every repetition that can fail after it has run
