@@ -28,7 +28,7 @@ def redeem_token(*, token: str) -> AbstractUser | None:
     except KeyError:
         return None
     User = get_user_model()
-    user, made = User.objects.get_or_create(username=LOCAL_USER, defaults={"is_superuser": True, "is_staff": True})
+    user, made = User.objects.get_or_create(username=LOCAL_USER, defaults={"is_superuser": True})
     if made:
         user.set_unusable_password()
         user.save(update_fields=["password"])

@@ -1,0 +1,28 @@
+"""`manage.py add_user`: add a person of team mode. The password is asked for, or read as one line from stdin when that is not a terminal."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from inspector.services import add_user as service
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--may", action="append", default=[], choices=service.EXTRA, help="a permission beyond reading, importing and repairing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        password = getpass.getpass(f"Password for {options['name']}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+        try:
+            service.add_user(name=options["name"], password=password, may=options["may"])
+        except ValidationError as error:
+            raise CommandError(f"{options['name']}: {' '.join(error.messages)} Nobody was added.", returncode=2) from None
+        self.stdout.write(f"{options['name']} can sign in.")
