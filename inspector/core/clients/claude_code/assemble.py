@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
 from .cleanup import THINKING, merge_blocks
-from .context import attachment_blocks
+from .context import attachment_blocks, is_persons_message, reminder
 from .items import Item
 from .profiles import Profile
 
@@ -32,6 +33,8 @@ class Wire:
     string: bool = False
     """Content was one plain string and nothing was merged with it."""
     context: Pairs = field(default_factory=list)
+    empty: str | None = None
+    """Row that began an assistant message: it holds the place if nothing else does."""
 
 
 class Assembly:
@@ -92,7 +95,7 @@ class Assembly:
             return
         if note:
             self.rendered_here.append(item.ref)
-        if self.as_system and item.rendered_role != "user":
+        if self.as_system and item.rendered_role != "user" and not is_persons_message(item):
             last = self.last_user() or self.push(Wire("user", []))
             last.context += [(block, item.ref) for block in blocks]
             return
@@ -108,6 +111,8 @@ class Assembly:
     def user(self, item: Item) -> None:
         refs = item.refs
         blocks = [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
+        if item.light.own_note and self.profile.wraps_own_notes:
+            blocks = [({**b, "text": reminder(b["text"])} if b.get("type") == "text" else b, ref) for b, ref in blocks]
         self.add_user(blocks, string=isinstance(item.content, str))
 
     def add_user(self, blocks: Pairs, string: bool = False) -> None:
@@ -130,17 +135,15 @@ class Assembly:
         if blocks and not kept:
             self.drop(item.ref, Reason.THINKING_OTHER_MODEL)
             return
-        if not kept:
-            kept = [({"type": "text", "text": NO_CONTENT}, item.ref)]
         message = item.light.message_id
         for wire in reversed(self.wires):
             if wire.role == "user":
                 if not wire.blocks or wire.blocks[0][0].get("type") != "tool_result":
                     break
-            elif message is not None and wire.id == message:
+            elif wire.id == message:
                 wire.blocks += kept
                 return
-        self.push(Wire("assistant", kept, id=message))
+        self.push(Wire("assistant", kept, id=message, empty=item.ref))
 
     def foreign_thinking(self, block: dict[str, Any], item: Item) -> bool:
         return block.get("type") in THINKING and not self.profile.thinking_of_other_models and item.light.model != self.model
@@ -160,7 +163,8 @@ class Assembly:
         for block, ref in wire.blocks:
             kind = block.get("type")
             if kind == "tool_use":
-                block = {key: block[key] for key in ("type", "id", "name", "input", "caller") if key in block}
+                if not self.profile.call_keys:
+                    block = {key: block[key] for key in ("type", "id", "name", "input") if key in block}
             elif kind == "tool_result" and block.get("is_error") is True and isinstance(block.get("content"), list):
                 block = {**block, "content": [b for b in block["content"] if isinstance(b, dict) and b.get("type") == "text"]}
             elif kind == "text" and not str(block.get("text") or "").strip():
@@ -170,7 +174,9 @@ class Assembly:
                 if wire.role == "user" and not wire.string and self.profile.blank_user_block:
                     block = {**block, "text": NO_CONTENT}
             out.append((block, ref))
-        wire.blocks = out
+        if wire.empty and not out:
+            out.append(({"type": "text", "text": NO_CONTENT}, wire.empty))
+        wire.blocks = calls_last(out) if wire.role == "assistant" and self.profile.calls_last else out
 
     def pair(self) -> None:
         """Each call answered once, right behind its message; each result with its call before it."""
@@ -206,7 +212,7 @@ class Assembly:
         wire.blocks = [pair for pair in wire.blocks if pair[0].get("type") != "tool_result"]
         for ref in orphans:
             self.drop(ref, Reason.ORPHAN_RESULT)
-        if not wire.blocks and not out:
+        if not wire.blocks and not out and not self.profile.context_prefix:
             wire.blocks = [({"type": "text", "text": ORPHAN_REMOVED}, orphans[0])]
 
     def unique_calls(self, wire: Wire, seen: set[str]) -> tuple[dict[str, str], str]:
@@ -271,6 +277,14 @@ class Assembly:
         placed = {ref for message in out for ref in message.rows}
         self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
         return out
+
+
+def calls_last(blocks: Pairs) -> Pairs:
+    """Calls behind the other blocks. Interleaved thinking (calls right between two thinking blocks) is left as it is."""
+    kinds = "".join("c" if b.get("type") == "tool_use" else "t" if b.get("type") in THINKING else "-" for b, _ in blocks)
+    if "c" not in kinds or re.search("tc+t", kinds):
+        return blocks
+    return sorted(blocks, key=lambda pair: pair[0].get("type") == "tool_use")
 
 
 def placeholder(call: str) -> dict[str, Any]:

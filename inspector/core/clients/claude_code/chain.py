@@ -156,6 +156,9 @@ class Walker:
         """The row that the resume continues from; None: no conversation."""
         if self.profile.leaf == "last-prompt":
             return self.leaf_by_last_prompt()
+        if self.profile.cycle == "hang" and self.has_cycle():
+            self.chain.refused = "the client never answers: the parents of its rows form a circle"
+            return None
         newest, best = None, None
         parents = {self.parent_of(row) for row in self.by_id.values()} if self.profile.leaf == "latest-tip" else set()
         for row in self.by_id.values():
@@ -163,6 +166,20 @@ class Walker:
             if at is not None and not row.sidechain and row.id not in parents and (best is None or at > best):
                 newest, best = row, at
         return newest
+
+    def has_cycle(self) -> bool:
+        """Whether following parents from any row comes back to it."""
+        settled: set[str] = set()
+        for row in self.by_id.values():
+            way: dict[str, None] = {}
+            at = row.id
+            while at is not None and at in self.by_id and at not in settled:
+                if at in way:
+                    return True
+                way[at] = None
+                at = self.parent_of(self.by_id[at])
+            settled.update(way)
+        return False
 
     def leaf_by_last_prompt(self) -> Row | None:
         tails = [row for row in self.order if not row.sidechain and light(row).subtype != "compact_boundary"]
@@ -172,13 +189,13 @@ class Walker:
         named = self.by_id.get(light(self.last_prompt).leaf or "") if self.last_prompt else None
         leaf = physical
         if named is not None and self.last_prompt is not None:
-            if named.sidechain:
-                return None
             follows = any(row.index > self.last_prompt.index for row in self.order)
             if light(self.last_prompt).explicit:
                 leaf = physical if follows else named
             elif physical is None or not any(row is named for row in self.walk(physical, look=True)):
                 leaf = named
+            if leaf is named and named.sidechain:
+                return None
         if leaf is not None and self.profile.leaf_needs_timestamp and moment(leaf.at) is None:
             return None
         return leaf
@@ -212,10 +229,6 @@ class Walker:
                 break
             following = self.by_id.get(parent)
             if following is not None and following.id in seen:
-                if self.profile.cycle == "hang":
-                    if not look:
-                        self.chain.refused = "the client never answers: the parents of its rows form a circle"
-                    break
                 following = None
                 if self.profile.cycle == "cut":
                     break
@@ -251,20 +264,35 @@ class Walker:
                 messages[light(row).message_id or ""].append(row)
             elif row.type == "user" and row.parent and any(block.kind is BlockKind.RESULT for block in row.blocks):
                 results[self.parent_of(row) or ""].append(row)
-        after: dict[str, list[Row]] = {}
+        after: dict[str, list[Row]] = defaultdict(list)
         ends = {light(row).message_id: row for row in chain if row.type == "assistant"}
         done: set[str | None] = set()
+        answered = {block.id for row in chain for block in row.blocks if block.kind is BlockKind.RESULT}
         for row in chain:
             message = light(row).message_id
             if row.type != "assistant" or message is None or message in done:
                 continue
             done.add(message)
-            siblings = [one for one in messages[message] if one.id not in on_chain]
-            late = [one for member in messages[message] for one in results[member.id or ""] if one.id not in on_chain]
-            first = row if self.profile.recovered_after == "first" else ends[message]
-            after.setdefault(first.ref, []).extend(sorted(siblings, key=_written))
-            after.setdefault(ends[message].ref, []).extend(sorted(late, key=_written))
-        return [each for row in chain for each in (row, *after.get(row.ref, ()))]
+            group = {one.id: one for one in messages[message]}
+            for one in sorted((one for one in group.values() if one.id not in on_chain), key=_written):
+                beside = group.get(self.parent_of(one)) if self.profile.recovered_after == "parent" else ends[message]
+                after[(beside or row).ref].append(one)
+            late = [one for member in group.values() for one in results[member.id or ""] if one.id not in on_chain and self.is_wanted(one, answered)]
+            after[ends[message].ref].extend(sorted(late, key=_written))
+        out: list[Row] = []
+
+        def place(row: Row) -> None:
+            out.append(row)
+            for one in after.pop(row.ref, ()):
+                place(one)
+
+        for row in chain:
+            place(row)
+        return out
+
+    def is_wanted(self, row: Row, answered: set[str | None]) -> bool:
+        """Whether a result row beside the chain answers a call that the chain leaves open, or the client takes any."""
+        return self.profile.late_results or any(block.id not in answered for block in row.blocks if block.kind is BlockKind.RESULT)
 
     # the rest
 

@@ -74,7 +74,8 @@ class Cleanup:
         groups = message_groups(self.items)
         kept: list[Item] = []
         for item in self.items:
-            scope = [item] if self.profile.blank_text == "row" else groups.get(group_of(item), [item])
+            alone = self.profile.blank_text == "row" or self.profile.blank_text == "spaces" and any(block.get("text") for block in item.blocks())
+            scope = [item] if alone else groups.get(group_of(item), [item])
             if item.type == "assistant" and is_blank(item) and all(map(is_blank, scope)):
                 self.drop(item, Reason.EMPTY_TEXT)
             else:

@@ -14,14 +14,28 @@ def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]
     kind = item.light.attachment
     if profile.rendered and item.rendered is not None:
         texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
-        return [_text(text) for text in texts if isinstance(text, str)] or None, False
+        bare = is_persons_message(item)
+        return [_text(_unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False
     if kind not in profile.context_types or not _has_text(item):
         return None, False
     text = _wording(kind, item.attachment)
     if text is not None:
-        return [_text(f"<system-reminder>\n{text}\n</system-reminder>")], False
-    unknown = f"(text of the stored context `{kind}`, made by the client at send time; not recorded)"
-    return [_text(f"<system-reminder>\n{unknown}\n</system-reminder>")], True
+        return [_text(reminder(text))], False
+    return [_text(reminder(f"(text of the stored context `{kind}`, made by the client at send time; not recorded)"))], True
+
+
+def _unframed(text: str) -> str:
+    return text.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
+
+
+def reminder(text: str) -> str:
+    """Text framed as the client frames what no person wrote."""
+    return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def is_persons_message(item: Item) -> bool:
+    """A prompt that a person typed while the model was working: sent as user text, without the frame."""
+    return item.light.attachment == "queued_command" and item.attachment.get("humanTurn") is True
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -32,9 +46,8 @@ def _has_text(item: Item) -> bool:
     """Whether a sent kind of context has anything to say in this row."""
     attachment, kind = item.attachment, item.light.attachment
     if kind == "hook_success":
-        events = ("SessionStart", "UserPromptSubmit")
-        sent = attachment.get("hookEvent") in events or str(attachment.get("hookName")).startswith(events)
-        return sent and bool(attachment.get("content") or attachment.get("stdout"))
+        sent = attachment.get("hookEvent") in ("SessionStart", "UserPromptSubmit") or str(attachment.get("hookName")).startswith(("SessionStart", "UserPromptSubmit"))
+        return sent and bool(attachment.get("content"))
     if kind == "invoked_skills":
         return bool(attachment.get("skills"))
     return True
@@ -47,7 +60,7 @@ def _wording(kind: str | None, attachment: dict[str, Any]) -> str | None:
         text = "\n".join(map(str, content)) if isinstance(content, list) else content
         return f"{attachment.get('hookName')} hook additional context: {text}"
     if kind == "hook_success":
-        return f"{attachment.get('hookName')} hook success: {attachment.get('content') or attachment.get('stdout')}"
+        return f"{attachment.get('hookName')} hook success: {attachment.get('content')}"
     if kind == "queued_command" and isinstance(attachment.get("prompt"), str):
         return (
             f"The user sent a new message while you were working:\n{attachment['prompt']}\n\n"

@@ -45,26 +45,26 @@ class Profile:
     """A row of an unknown type in the chain is stepped over; otherwise it breaks the chain."""
     cycle: str = "cut"
     """A cycle of parents: bridge (as a missing parent) | cut | hang."""
-    recovered_after: str = "first"
-    """Rows of a message that hang beside the chain come after the first or the last row of it that is on the chain."""
+    recovered_after: str = "parent"
+    """Rows of a message that hang beside the chain come after their parent, where that is of the same message, else after its first
+    row on the chain (parent); or all after its last row on the chain (last)."""
 
     # clean-up
     answers_unresolved_tail: bool = True
     """Unresolved calls of the last message are kept and answered by a stored result that says the outcome is unknown."""
     cleans_pairs: bool = True
     """Orphans, duplicates and missing results are repaired before sending."""
-    missing_result_placeholder: bool = False
-    """A call left without result beside answered ones gets a placeholder result; otherwise it is dropped."""
     drops_thinking_only: bool = True
     blank_text: str = "message"
     """White-space text in assistant messages: message (dropped when the whole message is blank; blank blocks of kept messages too) |
-    whole (only whole messages are dropped) | row (each row by itself)."""
+    spaces (a row of spaces by itself, an empty one only with its whole message) | row (each row by itself)."""
     blank_user_block: bool = True
     """A white-space user block is sent as `(no content)`."""
 
     # interruption
-    interruption: str = "none"
-    """none: never a continuation | results-and-context | last-row: see `resume.interruption`."""
+    interruption: str = "sentinel"
+    """When the model is asked to continue: sentinel (never; a closing assistant message only) | any-sentinel (the same, whatever the tail) |
+    results-and-context (after a result, or context behind an open message) | last-row (also after context behind anything)."""
     parent_skips_context: bool = False
     """Rows that the resume adds hang from the last message, not from the context behind it."""
     caveat_is_quiet: bool = True
@@ -73,6 +73,16 @@ class Profile:
     """Background work without completion record: reminder (wrapped as a system notification) | plain | None."""
 
     # sending
+    context_prefix: bool = False
+    """The first message starts with context from outside the transcript, so that a removed first row leaves no gap."""
+    calls_last: bool = True
+    """Within a message calls are moved behind the other blocks, unless a run of calls stands between two thinking blocks."""
+    late_results: bool = False
+    """A result beside the chain is recovered although another result of its call is on the chain."""
+    call_keys: bool = True
+    """Unknown keys of a stored call are sent; otherwise only its type, id, name and input."""
+    wraps_own_notes: bool = True
+    """User rows that the client marked as its own notes are sent as reminders."""
     thinking_of_other_models: bool = False
     """Thinking of another model than the request's is sent all the same."""
     context_as_system: bool = True
@@ -114,12 +124,15 @@ V197 = Profile(
     needs_attachment=True,
     bad_replacement="fatal",
     string_assistant="refuse",
+    context_prefix=True,
+    late_results=True,
+    call_keys=False,
+    wraps_own_notes=False,
     leaf_follows_children=False,
     leaf_needs_timestamp=True,
     cycle="bridge",
     answers_unresolved_tail=False,
-    missing_result_placeholder=True,
-    blank_text="whole",
+    blank_text="spaces",
     interruption="results-and-context",
     caveat_is_quiet=False,
     notifies="plain",
@@ -136,6 +149,11 @@ V89 = Profile(
     needs_attachment=True,
     bad_replacement="stop",
     string_assistant="refuse",
+    context_prefix=True,
+    calls_last=False,
+    late_results=True,
+    call_keys=False,
+    wraps_own_notes=False,
     leaf="latest-timestamp",
     leaf_follows_children=False,
     bridge_seconds=None,
@@ -143,7 +161,6 @@ V89 = Profile(
     cycle="cut",
     recovered_after="last",
     answers_unresolved_tail=False,
-    missing_result_placeholder=True,
     blank_text="row",
     blank_user_block=False,
     interruption="last-row",
@@ -166,9 +183,8 @@ V76 = replace(
     leaf="latest-tip",
     cycle="hang",
     cleans_pairs=False,
-    missing_result_placeholder=False,
     drops_thinking_only=False,
-    interruption="none",
+    interruption="any-sentinel",
 )
 BETWEEN = "tried for seven behaviours only; what was not tried is taken from the older neighbour"
 V232 = replace(V197, version="2.1.232", note=BETWEEN, null_line="skip")
@@ -178,8 +194,7 @@ V281 = replace(
     V277,
     version="2.1.281",
     answers_unresolved_tail=True,
-    missing_result_placeholder=False,
-    interruption="none",
+    interruption="sentinel",
     caveat_is_quiet=True,
 )
 V315 = replace(V332, version="2.1.315", note=BETWEEN.replace("older", "newer"))

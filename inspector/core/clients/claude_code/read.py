@@ -41,6 +41,8 @@ class Light:
     meta: bool = False
     api_error: bool = False
     compact_summary: bool = False
+    own_note: bool = False
+    """`ownNote`: a text that the client wrote itself."""
     text: str | None = None
     """First 200 characters of a user row's text, for the client's own fixed texts."""
     string_content: bool = False
@@ -246,6 +248,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     light.meta = get("isMeta") is True
     light.api_error = get("isApiErrorMessage") is True
     light.compact_summary = get("isCompactSummary") is True
+    light.own_note = get("ownNote") is True
     light.source_assistant = _string(get("sourceToolAssistantUUID"))
     light.denial = _string(get("toolDenialKind"))
     outcome = get("toolUseResult")

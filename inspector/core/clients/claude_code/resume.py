@@ -103,13 +103,13 @@ class Resume:
     def interruption(self, answered: bool) -> bool:
         """Continuation and sentinel, as the profile has them. True: the gate sends the interrupted turn at once, without a prompt."""
         relevant = [item for item in self.items if item.type != "system"]
-        if self.profile.interruption != "none" and self.is_interrupted(relevant):
+        if self.profile.interruption in ("results-and-context", "last-row") and self.is_interrupted(relevant):
             self.add("continuation", {"type": "user", "isMeta": True, "message": _user_text(CONTINUATION)})
             relevant = self.items
-        if self.profile.interruption == "none":
-            relevant = [item for item in relevant if item.type != "attachment"]
-            if not answered and self.profile.caveat_is_quiet and ends_in_caveat(relevant):
+        if self.profile.interruption == "sentinel":
+            if not answered and self.is_quiet(relevant):
                 return False
+            relevant = [item for item in relevant if item.type != "attachment"]
         if relevant and relevant[-1].type == "user":
             self.add("sentinel", sentinel())
         return False
@@ -124,12 +124,18 @@ class Resume:
             if self.profile.interruption == "last-row":
                 return True
             before = next((item for item in reversed(rest) if item.type != "attachment"), None)
-            if before is None or before.type == "assistant" or before.light.compact_summary:
-                return False
-            return not (before.light.text or "").startswith(INTERRUPTED)
+            return before is not None and before.type == "user" and not is_closed(before)
         if last.type != "user" or last.light.meta or last.light.compact_summary:
             return False
         return last.result is not None or next((block.get("type") for block in last.blocks()), None) == "tool_result"
+
+    def is_quiet(self, relevant: list[Item]) -> bool:
+        """Whether the tail asks for no answer: a local command, or context behind a closed message."""
+        if relevant and relevant[-1].type == "attachment":
+            before = next((item for item in reversed(relevant) if item.type != "attachment"), None)
+            if before is not None and before.type == "user" and is_closed(before):
+                return True
+        return self.profile.caveat_is_quiet and ends_in_caveat([item for item in relevant if item.type != "attachment"])
 
     def add(self, why: str, value: dict[str, Any], parent: str | None = None) -> None:
         """A row that the resume itself writes, held like the others."""
@@ -143,6 +149,11 @@ class Resume:
     def parent_for_added(self) -> str | None:
         rows = [item for item in self.items if item.is_conversation()] if self.profile.parent_skips_context else self.items
         return rows[-1].ref if rows else None
+
+
+def is_closed(item: Item) -> bool:
+    """A user message that nobody waits on an answer for: a compaction summary or the text of an interruption."""
+    return item.light.compact_summary or (item.light.text or "").startswith(INTERRUPTED)
 
 
 def ends_in_caveat(items: list[Item]) -> bool:
