@@ -9,6 +9,7 @@ from typing import Any
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
 from .cleanup import THINKING, merge_blocks
+from .javascript import json_text
 from .context import attachment_blocks, is_persons_message, reminder
 from .items import Item
 from .profiles import Profile
@@ -34,7 +35,7 @@ class Wire:
     """Content was one plain string and nothing was merged with it."""
     context: Pairs = field(default_factory=list)
     empty: str | None = None
-    """Row that began an assistant message: it holds the place if nothing else does."""
+    """Row that holds the place of the message if nothing else of it is left."""
 
 
 class Assembly:
@@ -111,7 +112,7 @@ class Assembly:
     def user(self, item: Item) -> None:
         refs = item.refs
         blocks = [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
-        if item.light.own_note and self.profile.wraps_own_notes:
+        if (item.light.own_note or item.light.notification) and self.profile.wraps_own_notes:
             blocks = [({**b, "text": reminder(b["text"])} if b.get("type") == "text" else b, ref) for b, ref in blocks]
         self.add_user(blocks, string=isinstance(item.content, str))
 
@@ -132,8 +133,8 @@ class Assembly:
             return
         blocks = [(block, item.ref) for block in item.blocks()]
         kept = [pair for pair in blocks if not self.foreign_thinking(pair[0], item)]
-        if blocks and not kept:
-            self.drop(item.ref, Reason.THINKING_OTHER_MODEL)
+        if not kept and (blocks or item.content is None):
+            self.drop(item.ref, Reason.THINKING_OTHER_MODEL if blocks else Reason.MALFORMED)
             return
         message = item.light.message_id
         for wire in reversed(self.wires):
@@ -146,7 +147,7 @@ class Assembly:
         self.push(Wire("assistant", kept, id=message, empty=item.ref))
 
     def foreign_thinking(self, block: dict[str, Any], item: Item) -> bool:
-        return block.get("type") in THINKING and not self.profile.thinking_of_other_models and item.light.model != self.model
+        return block.get("type") in THINKING and not self.profile.thinking_of_other_models and item.light.model not in (self.model, "<synthetic>")
 
     def last_user(self) -> Wire | None:
         return self.wires[-1] if self.wires and self.wires[-1].role == "user" else None
@@ -165,6 +166,8 @@ class Assembly:
             if kind == "tool_use":
                 if not self.profile.call_keys:
                     block = {key: block[key] for key in ("type", "id", "name", "input") if key in block}
+            elif kind == "tool_result" and not isinstance(block.get("content"), str | list | None):
+                block = {**block, "content": json_text(block["content"])}
             elif kind == "tool_result" and block.get("is_error") is True and isinstance(block.get("content"), list):
                 block = {**block, "content": [b for b in block["content"] if isinstance(b, dict) and b.get("type") == "text"]}
             elif kind == "text" and not str(block.get("text") or "").strip():
@@ -172,7 +175,9 @@ class Assembly:
                     self.drop(ref, Reason.EMPTY_TEXT)
                     continue
                 if wire.role == "user" and not wire.string and self.profile.blank_user_block:
-                    block = {**block, "text": NO_CONTENT}
+                    wire.empty = wire.empty or ref
+                    self.drop(ref, Reason.EMPTY_TEXT)
+                    continue
             out.append((block, ref))
         if wire.empty and not out:
             out.append(({"type": "text", "text": NO_CONTENT}, wire.empty))

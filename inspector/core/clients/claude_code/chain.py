@@ -128,6 +128,21 @@ class Walker:
                 if row.parent == anchor and row.id != head and row.id:
                     self.relinked[row.id] = tail
             self.relinked[head] = anchor
+            self.prune(boundary, head, tail)
+
+    def prune(self, boundary: Row, head: str, tail: str) -> None:
+        """Forget what lies before a boundary and was not preserved; later rows that hang from it hang from the preserved tail."""
+        kept = {boundary.id}
+        at: str | None = tail
+        while at is not None and at not in kept:
+            kept.add(at)
+            at = None if at == head else self.by_id[at].parent
+        gone = {row.id for row in self.by_id.values() if row.index < boundary.index and row.id not in kept}
+        for row in list(self.by_id.values()):
+            if row.id in gone:
+                del self.by_id[row.id]
+            elif row.parent in gone and row.id and row.id not in kept:
+                self.relinked[row.id] = tail
 
     def reaches(self, tail: str, head: str) -> bool:
         """Whether the walk from one row to the root meets another."""
@@ -183,16 +198,15 @@ class Walker:
 
     def leaf_by_last_prompt(self) -> Row | None:
         tails = [row for row in self.order if not row.sidechain and light(row).subtype != "compact_boundary"]
-        physical = tails[-1] if tails else None
-        if physical is not None and self.profile.leaf_follows_children:
-            physical = self.tip_of(physical)
+        last = tails[-1] if tails else None
+        physical = self.tip_of(last) if last is not None and self.profile.leaf_follows_children else last
         named = self.by_id.get(light(self.last_prompt).leaf or "") if self.last_prompt else None
         leaf = physical
         if named is not None and self.last_prompt is not None:
             follows = any(row.index > self.last_prompt.index for row in self.order)
             if light(self.last_prompt).explicit:
-                leaf = physical if follows else named
-            elif physical is None or not any(row is named for row in self.walk(physical, look=True)):
+                leaf = last if follows else named
+            elif physical is None or not any(row is named for row in self.recover(self.walk(physical, look=True))):
                 leaf = named
             if leaf is named and named.sidechain:
                 return None
@@ -201,22 +215,30 @@ class Walker:
         return leaf
 
     def tip_of(self, row: Row) -> Row:
-        """Follow children down, the physically last one of several, until there is none."""
-        children: dict[str, Row] = {}
-        for child in self.order:
+        """The newest tip among the row's descendants (the physically last one on a tie), or the row itself."""
+        children: dict[str, list[Row]] = defaultdict(list)
+        for child in self.by_id.values():
             parent = self.parent_of(child)
-            if parent is not None and not child.sidechain and self.by_id.get(child.id or "") is child:
-                children[parent] = child
+            if parent is not None and not child.sidechain:
+                children[parent].append(child)
+        tips: list[Row] = []
         seen: set[str] = set()
-        while row.id in children and row.id not in seen:
-            seen.add(row.id)
-            row = children[row.id]
-        return row
+        waiting = [row]
+        while waiting:
+            at = waiting.pop()
+            if at.id in seen:
+                continue
+            seen.add(at.id or "")
+            below = children.get(at.id or "", [])
+            waiting += below
+            if not below:
+                tips.append(at)
+        return max(tips, key=lambda tip: (moment(tip.at) or 0.0, tip.index), default=row)
 
     # the walk
 
     def walk(self, leaf: Row, look: bool = False) -> list[Row]:
-        """Rows from the leaf to the root, leaf first. `look`: only asking, note nothing."""
+        """Rows from the leaf to the root, leaf first. `look`: only along the parents that are written, without bridges."""
         rows: list[Row] = []
         seen: set[str] = set()
         current: Row | None = leaf
@@ -225,16 +247,15 @@ class Walker:
             seen.add(current.id)
             rows.append(current)
             parent = self.parent_of(current)
-            if parent is None:
+            if parent is None or light(current).subtype == "compact_boundary":
                 break
             following = self.by_id.get(parent)
-            if following is not None and following.id in seen:
-                following = None
-                if self.profile.cycle == "cut":
+            circle = following is not None and following.id in seen
+            if following is None or circle:
+                if look or (circle and self.profile.cycle == "cut"):
                     break
-            if following is None:
                 following = self.bridge(current, seen)
-                if following is not None and not look:
+                if following is not None:
                     self.chain.bridged.append((current.ref, following.ref))
             current = following
         return rows
@@ -249,7 +270,7 @@ class Walker:
             when = moment(candidate.at)
             if when is None or candidate.sidechain or candidate.id in seen or when > at or at - when > self.profile.bridge_seconds:
                 continue
-            if best_at is None or when > best_at:
+            if (when < at or candidate.index < row.index) and (best_at is None or when > best_at):
                 best, best_at = candidate, when
         return best
 
@@ -258,16 +279,19 @@ class Walker:
         chain = walked[::-1]
         on_chain = {row.id for row in chain}
         messages: dict[str, list[Row]] = defaultdict(list)
-        results: dict[str, list[Row]] = defaultdict(list)
+        under: dict[str, list[Row]] = defaultdict(list)
+        answers: dict[str, list[Row]] = defaultdict(list)
         for row in self.by_id.values():
             if row.type == "assistant" and light(row).message_id:
                 messages[light(row).message_id or ""].append(row)
-            elif row.type == "user" and row.parent and any(block.kind is BlockKind.RESULT for block in row.blocks):
-                results[self.parent_of(row) or ""].append(row)
+            elif row.type == "user" and any(block.kind is BlockKind.RESULT for block in row.blocks):
+                under[self.parent_of(row) or ""].append(row)
+                for block in row.blocks:
+                    if block.kind is BlockKind.RESULT and block.id and not row.sidechain:
+                        answers[block.id].append(row)
         after: dict[str, list[Row]] = defaultdict(list)
         ends = {light(row).message_id: row for row in chain if row.type == "assistant"}
         done: set[str | None] = set()
-        answered = {block.id for row in chain for block in row.blocks if block.kind is BlockKind.RESULT}
         for row in chain:
             message = light(row).message_id
             if row.type != "assistant" or message is None or message in done:
@@ -277,8 +301,17 @@ class Walker:
             for one in sorted((one for one in group.values() if one.id not in on_chain), key=_written):
                 beside = group.get(self.parent_of(one)) if self.profile.recovered_after == "parent" else ends[message]
                 after[(beside or row).ref].append(one)
-            late = [one for member in group.values() for one in results[member.id or ""] if one.id not in on_chain and self.is_wanted(one, answered)]
-            after[ends[message].ref].extend(sorted(late, key=_written))
+            late = [one for member in group.values() for one in under[member.id or ""] if one.id not in on_chain]
+            if not self.profile.recovers_by_call:
+                after[ends[message].ref].extend(sorted(late, key=_written))
+                continue
+            calls = [block.id for member in group.values() for block in member.blocks if block.kind is BlockKind.CALL and block.id]
+            given = [one for call in calls for one in answers[call] if one.id in on_chain]
+            answered = {block.id for one in (*late, *given) for block in one.blocks}
+            late += [answers[call][0] for call in calls if call not in answered and answers[call]]
+            for one in sorted({one.ref: one for one in late}.values(), key=lambda one: one.index):
+                before = [result for result in given if result.index < one.index]
+                after[max(before, key=lambda result: result.index, default=ends[message]).ref].append(one)
         out: list[Row] = []
 
         def place(row: Row) -> None:
@@ -289,10 +322,6 @@ class Walker:
         for row in chain:
             place(row)
         return out
-
-    def is_wanted(self, row: Row, answered: set[str | None]) -> bool:
-        """Whether a result row beside the chain answers a call that the chain leaves open, or the client takes any."""
-        return self.profile.late_results or any(block.id not in answered for block in row.blocks if block.kind is BlockKind.RESULT)
 
     # the rest
 

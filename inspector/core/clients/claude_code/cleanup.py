@@ -48,13 +48,16 @@ class Cleanup:
 
     def tail_group(self) -> str | None:
         """Message of the last user or assistant item: the assistant's own, or the one whose results the user item holds."""
-        last = next((item for item in reversed(self.items) if item.is_conversation() and not item.light.api_error), None)
-        if last is None:
-            return None
-        if last.type == "assistant":
-            return group_of(last)
-        results = set(last.results())
-        return next((group_of(item) for item in reversed(self.items) if item.type == "assistant" and results & set(item.calls())), None)
+        owner = {call: group_of(item) for item in self.items if item.type == "assistant" for call in item.calls()}
+        for item in reversed(self.items):
+            if item.type == "assistant" and not item.light.api_error:
+                return group_of(item)
+            if item.type == "user":
+                results = item.results()
+                known = [owner[call] for call in results if call in owner]
+                if known or not results:
+                    return known[-1] if known else None
+        return None
 
     def thinking_only(self) -> None:
         """Messages of which nothing but thinking is left."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...session import Row, Session
 from .chain import light
+from .javascript import as_javascript
 from .read import Light
 
 Content = str | list[Any] | None
@@ -53,7 +54,7 @@ class Item:
 
 def item_of(session: Session, row: Row) -> Item:
     """Parse one row of the chain."""
-    value = session.value(row)
+    value = as_javascript(session.value(row), session.bytes_of(row))
     item = Item(row.ref, row.type.split("/")[0], light(row), uuid=row.id)
     if item.is_conversation():
         message = value.get("message")

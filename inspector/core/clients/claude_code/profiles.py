@@ -45,6 +45,9 @@ class Profile:
     """A row of an unknown type in the chain is stepped over; otherwise it breaks the chain."""
     cycle: str = "cut"
     """A cycle of parents: bridge (as a missing parent) | cut | hang."""
+    recovers_by_call: bool = True
+    """Results beside the chain are found by the id of their call, wherever they hang, and keep the order of the file; otherwise only
+    those that hang from a row of the message are found, and come before the ones on the chain."""
     recovered_after: str = "parent"
     """Rows of a message that hang beside the chain come after their parent, where that is of the same message, else after its first
     row on the chain (parent); or all after its last row on the chain (last)."""
@@ -77,8 +80,6 @@ class Profile:
     """The first message starts with context from outside the transcript, so that a removed first row leaves no gap."""
     calls_last: bool = True
     """Within a message calls are moved behind the other blocks, unless a run of calls stands between two thinking blocks."""
-    late_results: bool = False
-    """A result beside the chain is recovered although another result of its call is on the chain."""
     call_keys: bool = True
     """Unknown keys of a stored call are sent; otherwise only its type, id, name and input."""
     wraps_own_notes: bool = True
@@ -125,7 +126,7 @@ V197 = Profile(
     bad_replacement="fatal",
     string_assistant="refuse",
     context_prefix=True,
-    late_results=True,
+    recovers_by_call=False,
     call_keys=False,
     wraps_own_notes=False,
     leaf_follows_children=False,
@@ -150,8 +151,8 @@ V89 = Profile(
     bad_replacement="stop",
     string_assistant="refuse",
     context_prefix=True,
+    recovers_by_call=False,
     calls_last=False,
-    late_results=True,
     call_keys=False,
     wraps_own_notes=False,
     leaf="latest-timestamp",

@@ -43,6 +43,8 @@ class Light:
     compact_summary: bool = False
     own_note: bool = False
     """`ownNote`: a text that the client wrote itself."""
+    notification: bool = False
+    """A task notification, by its `origin`."""
     text: str | None = None
     """First 200 characters of a user row's text, for the client's own fixed texts."""
     string_content: bool = False
@@ -94,6 +96,11 @@ def light_block(block: Any) -> Block:
     if kind in (BlockKind.RESULT, BlockKind.SERVER_RESULT):
         return Block(kind, id=_string(block.get("tool_use_id")), error=block.get("is_error") is True)
     return Block(kind)
+
+
+def _parent(value: Any) -> str | None:
+    """A parent of another kind than a string names no row, but it is not the root's null either."""
+    return value if value is None or isinstance(value, str) else repr(value)
 
 
 def _string(value: Any) -> str | None:
@@ -219,7 +226,7 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
         kind = RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN
     row = Row(
         part, index, start, end, kind, name,
-        id=_string(get("uuid")), parent=_string(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
+        id=_string(get("uuid")), parent=_parent(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
     )  # fmt: skip
     light = Light(session=_string(get("sessionId")), permission_mode=_string(get("permissionMode")))
     row.extra = light
@@ -249,6 +256,8 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     light.api_error = get("isApiErrorMessage") is True
     light.compact_summary = get("isCompactSummary") is True
     light.own_note = get("ownNote") is True
+    origin = get("origin")
+    light.notification = isinstance(origin, dict) and origin.get("kind") == "task-notification"
     light.source_assistant = _string(get("sourceToolAssistantUUID"))
     light.denial = _string(get("toolDenialKind"))
     outcome = get("toolUseResult")
@@ -257,7 +266,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
         light.task = _string(outcome.get("backgroundTaskId")) or (_string(outcome.get("agentId")) if outcome.get("isAsync") is True else None)
     message = get("message")
     if not isinstance(message, dict):
-        light.message_missing = light.content_missing = True
+        light.message_missing, light.content_missing = not message, True
         return
     light.message_id, light.model = _string(message.get("id")), _string(message.get("model"))
     content = message.get("content")

@@ -60,7 +60,7 @@ def unreadable(session: Session, chain: Chain, profile: Profile) -> str | None:
         if row.kind is RowKind.CONTEXT and profile.needs_attachment:
             attachment = session.value(row).get("attachment")
             needs = {"invoked_skills": "skills", "file": "content"}.get(light.attachment or "")
-            if not isinstance(attachment, dict) or (needs and needs not in attachment):
+            if attachment is None or (needs and needs not in attachment):
                 return f"Failed to resume session: the context of row {row.ref} lacks its fields"
     return None
 
@@ -181,7 +181,7 @@ def interrupted_result(item: Item, call: str) -> dict[str, Any]:
 
 def sentinel() -> dict[str, Any]:
     """The client's own assistant message behind an unanswered user message."""
-    message = {"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": SENTINEL}]}
+    message = {"id": "sentinel", "role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": SENTINEL}]}
     return {"type": "assistant", "isApiErrorMessage": False, "message": message}
 
 
