@@ -46,9 +46,9 @@ def loads(data: bytes) -> Any:
     """Parse JSON bytes the way a JavaScript client would. Raises NotJson.
 
     What orjson refuses although a client reads it (lone surrogates, 1e400, bytes that are no UTF-8, depth over 1024) goes through
-    `json`. A leading byte order mark is skipped.
+    `json`. A leading byte order mark and NUL bytes behind the text are skipped.
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\0\r\n\t ")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -9,9 +9,9 @@ from typing import Any
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
 from .cleanup import THINKING, merge_blocks
-from .javascript import json_text
 from .context import attachment_blocks, is_persons_message, reminder
 from .items import Item
+from .javascript import json_text
 from .profiles import Profile
 
 NO_CONTENT = "(no content)"
@@ -139,7 +139,9 @@ class Assembly:
         message = item.light.message_id
         for wire in reversed(self.wires):
             if wire.role == "user":
-                if not wire.blocks or wire.blocks[0][0].get("type") != "tool_result":
+                if not wire.blocks:
+                    continue
+                if wire.blocks[0][0].get("type") != "tool_result":
                     break
             elif wire.id == message:
                 wire.blocks += kept

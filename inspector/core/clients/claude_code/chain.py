@@ -204,8 +204,8 @@ class Walker:
         leaf = physical
         if named is not None and self.last_prompt is not None:
             follows = any(row.index > self.last_prompt.index for row in self.order)
-            if light(self.last_prompt).explicit:
-                leaf = last if follows else named
+            if light(self.last_prompt).explicit and (not follows or (last is not None and last.id == named.id)):
+                leaf = named
             elif physical is None or not any(row is named for row in self.recover(self.walk(physical, look=True))):
                 leaf = named
             if leaf is named and named.sidechain:
@@ -298,9 +298,11 @@ class Walker:
                 continue
             done.add(message)
             group = {one.id: one for one in messages[message]}
+            members = [one for one in chain if one.id in group]
             for one in sorted((one for one in group.values() if one.id not in on_chain), key=_written):
-                beside = group.get(self.parent_of(one)) if self.profile.recovered_after == "parent" else ends[message]
-                after[(beside or row).ref].append(one)
+                before = [member for member in members if member.index < one.index]
+                beside = max(before, key=lambda member: member.index, default=row) if self.profile.recovers_in_order else members[-1]
+                after[beside.ref].append(one)
             late = [one for member in group.values() for one in under[member.id or ""] if one.id not in on_chain]
             if not self.profile.recovers_by_call:
                 after[ends[message].ref].extend(sorted(late, key=_written))
@@ -310,8 +312,8 @@ class Walker:
             answered = {block.id for one in (*late, *given) for block in one.blocks}
             late += [answers[call][0] for call in calls if call not in answered and answers[call]]
             for one in sorted({one.ref: one for one in late}.values(), key=lambda one: one.index):
-                before = [result for result in given if result.index < one.index]
-                after[max(before, key=lambda result: result.index, default=ends[message]).ref].append(one)
+                earlier = [result for result in given if result.index < one.index]
+                after[max(earlier, key=lambda result: result.index, default=ends[message]).ref].append(one)
         out: list[Row] = []
 
         def place(row: Row) -> None:

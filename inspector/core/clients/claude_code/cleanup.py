@@ -47,17 +47,19 @@ class Cleanup:
         self.items = kept
 
     def tail_group(self) -> str | None:
-        """Message of the last user or assistant item: the assistant's own, or the one whose results the user item holds."""
-        owner = {call: group_of(item) for item in self.items if item.type == "assistant" for call in item.calls()}
+        """Message of the last assistant item, if nothing but results follows it and no other message stands between its rows."""
+        key: str | None = None
+        left = 0
         for item in reversed(self.items):
             if item.type == "assistant" and not item.light.api_error:
-                return group_of(item)
-            if item.type == "user":
-                results = item.results()
-                known = [owner[call] for call in results if call in owner]
-                if known or not results:
-                    return known[-1] if known else None
-        return None
+                if key is None:
+                    key, left = group_of(item), sum(1 for one in self.items if one.type == "assistant" and group_of(one) == group_of(item))
+                elif group_of(item) != key:
+                    return None if left else key
+                left -= 1
+            elif item.type == "user" and key is None and not item.results():
+                return None
+        return key
 
     def thinking_only(self) -> None:
         """Messages of which nothing but thinking is left."""
@@ -114,9 +116,7 @@ def pairs(item: Item) -> list[tuple[dict[str, object], str]]:
     return [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
 
 
-def merge_blocks(
-    left: list[tuple[dict[str, object], str]], right: list[tuple[dict[str, object], str]]
-) -> tuple[list[dict[str, object]], list[str]]:
+def merge_blocks(left: list[tuple[dict[str, object], str]], right: list[tuple[dict[str, object], str]]) -> tuple[list[dict[str, object]], list[str]]:
     """Blocks and rows of a merged user message."""
     if left and right and left[-1][0].get("type") == "text" and right[0][0].get("type") == "text":
         block, ref = left[-1]

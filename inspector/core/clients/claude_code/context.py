@@ -46,7 +46,8 @@ def _has_text(item: Item) -> bool:
     """Whether a sent kind of context has anything to say in this row."""
     attachment, kind = item.attachment, item.light.attachment
     if kind == "hook_success":
-        sent = attachment.get("hookEvent") in ("SessionStart", "UserPromptSubmit") or str(attachment.get("hookName")).startswith(("SessionStart", "UserPromptSubmit"))
+        names = (str(attachment.get("hookEvent")), str(attachment.get("hookName")))
+        sent = any(name.startswith(("SessionStart", "UserPromptSubmit")) for name in names)
         return sent and bool(attachment.get("content"))
     if kind == "invoked_skills":
         return bool(attachment.get("skills"))

@@ -48,9 +48,8 @@ class Profile:
     recovers_by_call: bool = True
     """Results beside the chain are found by the id of their call, wherever they hang, and keep the order of the file; otherwise only
     those that hang from a row of the message are found, and come before the ones on the chain."""
-    recovered_after: str = "parent"
-    """Rows of a message that hang beside the chain come after their parent, where that is of the same message, else after its first
-    row on the chain (parent); or all after its last row on the chain (last)."""
+    recovers_in_order: bool = True
+    """Calls of a message that hang beside the chain take their place in file order; otherwise they come behind its last row on the chain."""
 
     # clean-up
     answers_unresolved_tail: bool = True
@@ -160,7 +159,7 @@ V89 = Profile(
     bridge_seconds=None,
     unknown_types_in_chain=False,
     cycle="cut",
-    recovered_after="last",
+    recovers_in_order=False,
     answers_unresolved_tail=False,
     blank_text="row",
     blank_user_block=False,

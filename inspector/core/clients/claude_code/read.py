@@ -195,6 +195,8 @@ def _damaged(part: int, index: int, start: int, end: int, data: bytes, last: boo
 
 def _faults(data: bytes, value: Any) -> tuple[str, ...]:
     faults = []
+    if b"\0" in data:
+        faults.append("nul-tail")
     if data.startswith(b"\xef\xbb\xbf"):
         faults.append("byte-order-mark")
     try:

@@ -27,9 +27,8 @@ OUTCOME_UNKNOWN = (
 )
 INTERRUPTED = "[Request interrupted by user"
 CAVEAT = "<local-command-caveat>"
-COMMAND_TEXTS = (
-    "<command-name>", "<command-message>", "<local-command-stdout>", "<local-command-stderr>", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-)  # fmt: skip
+COMMAND = ("<command-name>", "<command-message>", "<bash-input>")
+COMMAND_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
 
 
 def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
@@ -157,14 +156,13 @@ def is_closed(item: Item) -> bool:
 
 
 def ends_in_caveat(items: list[Item]) -> bool:
-    """Whether the tail is a local command with its caveat row."""
-    for item in reversed(items):
-        text = item.light.text or ""
-        if item.type == "user" and text.startswith(CAVEAT):
-            return True
-        if item.type != "user" or not text.startswith(COMMAND_TEXTS):
-            return False
-    return False
+    """Whether the tail is one local command, its output included, right behind its caveat row."""
+    rest = [(item.light.text or "") if item.type == "user" else "" for item in items]
+    while rest and rest[-1].startswith(COMMAND_OUTPUT):
+        rest.pop()
+    if rest and rest[-1].startswith(COMMAND):
+        rest.pop()
+    return bool(rest) and rest[-1].startswith(CAVEAT)
 
 
 def interrupted_result(item: Item, call: str) -> dict[str, Any]:
@@ -187,4 +185,3 @@ def sentinel() -> dict[str, Any]:
 
 def _user_text(text: str) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "text", "text": text}]}
-
