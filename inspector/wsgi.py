@@ -2,7 +2,9 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
 application = get_wsgi_application()
+str(settings.SECRET_KEY)  # a missing key is said when the server starts, not at the first request

@@ -97,6 +97,20 @@ def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
         process.wait(10)
 
 
+def test_team_mode_without_a_key_is_said_in_one_line(serve: Serve) -> None:
+    process = serve("--port", "0", INSPECTOR_MODE="team")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "needs INSPECTOR_SECRET_KEY" in errors and errors.count("\n") == 1
+
+
+def test_a_database_that_is_not_there_is_said_in_one_line(serve: Serve) -> None:
+    process = serve("--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:1/x")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "Check DATABASE_URL" in errors and errors.count("\n") == 1
+
+
 def test_a_path_that_is_not_there_is_said_in_one_line(serve: Serve, tmp_path: Path) -> None:
     process = serve(str(tmp_path / "missing"), "--port", "0")
     _, errors = process.communicate(timeout=30)

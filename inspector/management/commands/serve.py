@@ -10,7 +10,7 @@ import waitress
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.core.wsgi import get_wsgi_application
+from django.core.servers.basehttp import get_internal_wsgi_application
 
 from inspector.services import launch
 
@@ -34,10 +34,12 @@ class Command(BaseCommand):
         if paths:
             call_command("import_sessions", *map(str, map(Path, paths)), stdout=self.stdout, stderr=self.stderr)
         # The application starts before the address is printed: who opens it gets an answer at once.
-        server = waitress.create_server(get_wsgi_application(), sockets=[listener], threads=THREADS, ident=None)
+        server = waitress.create_server(get_internal_wsgi_application(), sockets=[listener], threads=THREADS, ident=None)
         address = f"http://{HOST}:{listener.getsockname()[1]}/"
         if settings.TEAM_MODE:
             self.stdout.write(f"Session Inspector: {address} (sign in with name and password). Ctrl+C stops it.")
+            if settings.HTTPS:
+                self.stdout.write("Its cookies need HTTPS: without a proxy that ends TLS, set INSPECTOR_HTTPS=off.")
         else:
             self.stdout.write(f"Session Inspector: {address}launch/?token={launch.issue_token()}")
             self.stdout.write("The link signs in one browser, once. Ctrl+C stops the server; the sessions stay.")
