@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .clients.claude_code.read import light_row
 from .dialects.problems import Problem
@@ -20,16 +19,57 @@ from .verdicts import Drop, Reason
 from .wording import blocks_of
 
 CHAIN_KINDS = frozenset((RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM))
+T = TypeVar("T")
 Key = tuple[int, str]
 """Part number and id: ids are unique in a part at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A block and the row that holds it."""
 
     row: Row
     block: Block
+
+
+class Join(Generic[T]):
+    """Values by part and id, in file order. Nearly every id occurs once: a list is kept only for those that repeat."""
+
+    def __init__(self) -> None:
+        self._one: dict[int, dict[str, T]] = {}
+        self._more: dict[Key, list[T]] = {}
+
+    def add(self, part: int, id: str, value: T) -> None:
+        """Put a value behind those that the id already has."""
+        if part not in self._one:
+            self._one[part] = {}
+        first = self._one[part].setdefault(id, value)
+        if first is not value:
+            self._more.setdefault((part, id), [first]).append(value)
+
+    def __contains__(self, key: Key) -> bool:
+        return key[1] in self._one.get(key[0], ())
+
+    def __getitem__(self, key: Key) -> list[T]:
+        return self._more.get(key) or [self._one[key[0]][key[1]]]
+
+    def get(self, key: Key, default: Sequence[T] = ()) -> list[T]:
+        """The id's values; as a dict has it, `default` for an unknown id."""
+        return self[key] if key in self else list(default)
+
+    def last(self, part: int, id: str) -> T | None:
+        """The id's last value."""
+        more = self._more.get((part, id)) if self._more else None
+        return more[-1] if more else self._one.get(part, {}).get(id)
+
+    def items(self) -> Iterator[tuple[Key, list[T]]]:
+        """Every id with its values."""
+        for part, values in self._one.items():
+            for id, value in values.items():
+                yield (part, id), self._more.get((part, id)) or [value]
+
+    def repeated(self) -> list[tuple[Key, list[T]]]:
+        """Ids with more than one value."""
+        return list(self._more.items())
 
 
 class Index:
@@ -51,43 +91,53 @@ class Index:
         return [row for row in self.chain if row.part == 0 and not row.sidechain]
 
     @cached_property
-    def by_id(self) -> dict[Key, list[Row]]:
-        """All rows with an id, of whatever kind, in file order."""
-        found: dict[Key, list[Row]] = defaultdict(list)
+    def by_id(self) -> Join[Row]:
+        """All rows with an id, of whatever kind."""
+        found: Join[Row] = Join()
         for row in self.session.rows:
             if row.id is not None:
-                found[row.part, row.id].append(row)
+                found.add(row.part, row.id, row)
         return found
 
     @cached_property
-    def children(self) -> dict[Key, list[Row]]:
-        """Chain rows by the parent that they name, in file order; a repeated row counts once."""
-        found: dict[Key, list[Row]] = defaultdict(list)
-        seen: set[Key] = set()
+    def parents(self) -> dict[int, set[str]]:
+        """Part -> ids that its chain rows hang from."""
+        found: dict[int, set[str]] = defaultdict(set)
         for row in self.chain:
-            key = (row.part, row.id or "")
-            if row.parent is not None and key not in seen:
-                found[row.part, row.parent].append(row)
-            seen.add(key)
+            if row.parent is not None:
+                found[row.part].add(row.parent)
         return found
 
     @cached_property
-    def calls(self) -> dict[Key, list[Spot]]:
-        """Calls by part and call id, in file order."""
-        return self._spots(BlockKind.CALL)
+    def children(self) -> Join[Row]:
+        """Chain rows by the parent that they name; a repeated row counts once."""
+        found: Join[Row] = Join()
+        copies = {row for _, rows in self.by_id.repeated() for row in rows[1:]}
+        for row in self.chain:
+            if row.parent is not None and row not in copies:
+                found.add(row.part, row.parent, row)
+        return found
 
     @cached_property
-    def results(self) -> dict[Key, list[Spot]]:
-        """Results by part and call id, in file order."""
-        return self._spots(BlockKind.RESULT)
+    def calls(self) -> Join[Spot]:
+        """Calls by part and call id, in file order."""
+        return self._pairs[0]
 
-    def _spots(self, kind: BlockKind) -> dict[Key, list[Spot]]:
-        found: dict[Key, list[Spot]] = defaultdict(list)
+    @cached_property
+    def results(self) -> Join[Spot]:
+        """Results by part and call id, in file order."""
+        return self._pairs[1]
+
+    @cached_property
+    def _pairs(self) -> tuple[Join[Spot], Join[Spot]]:
+        calls: Join[Spot] = Join()
+        results: Join[Spot] = Join()
+        call, result = BlockKind.CALL, BlockKind.RESULT
         for row in self.session.rows:
             for block in row.blocks:
-                if block.kind is kind and block.id is not None:
-                    found[row.part, block.id].append(Spot(row, block))
-        return found
+                if block.id is not None and (block.kind is call or block.kind is result):
+                    (calls if block.kind is call else results).add(row.part, block.id, Spot(row, block))
+        return calls, results
 
     @cached_property
     def branch(self) -> list[Row]:
@@ -189,8 +239,7 @@ class Index:
         while current is not None and current not in seen:
             seen.add(current)
             yield current
-            found = self.by_id.get((current.part, current.parent)) if current.parent else None
-            current = found[-1] if found else None
+            current = self.by_id.last(current.part, current.parent) if current.parent else None
 
 
 def of(inspection: Inspection) -> Index:
@@ -226,6 +275,22 @@ def api_error(row: Row) -> bool:
 def results_only(row: Row) -> bool:
     """Whether a row holds a tool's result (and so is no prompt of a person)."""
     return any(block.kind is BlockKind.RESULT for block in row.blocks)
+
+
+def newest(rows: Iterable[Row]) -> float:
+    """The latest time of some rows, in seconds since 1970; 0.0 where none has a time that can be read."""
+    plain, odd = "", 0.0
+    for row in rows:
+        if usual_time(row.at):
+            plain = max(plain, row.at or "")
+        else:
+            odd = max(odd, moment(row.at) or 0.0)
+    return max(moment(plain) or 0.0, odd)
+
+
+def usual_time(at: str | None) -> bool:
+    """Whether a timestamp has the form that clients write: such ones sort as text."""
+    return at is not None and len(at) == 24 and at[-1] == "Z" and at[10] == "T" and at[:4].isdigit() and at[11:13].isdigit() and at[20:23].isdigit()
 
 
 def moment(at: str | None) -> float | None:

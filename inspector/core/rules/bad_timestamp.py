@@ -29,7 +29,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     last = rows[-1] if rows else None
     others = []
     for row in rows:
-        if row.at is not None and len(row.at) >= 20 and index.moment(row.at) is not None:
+        if index.usual_time(row.at) or (row.at is not None and len(row.at) >= 20 and index.moment(row.at) is not None):
             continue
         if row is last:
             said = f"`{wording.short(row.at, 40)}`, which is no time" if row.at else "no time at all"

@@ -28,8 +28,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked = index.of(inspection)
     early = []
     for row in looked.chain:
-        parents = looked.by_id.get((row.part, row.parent)) if row.parent else None
-        if parents and parents[0].index > row.index:
+        parent = looked.by_id.last(row.part, row.parent) if row.parent else None
+        if parent is not None and parent.index > row.index and looked.by_id.get((row.part, parent.id or ""))[0].index > row.index:
             early.append(row)
     if early:
         yield Finding(

@@ -26,9 +26,7 @@ CODES = ("duplicate-call-id",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each repeated id; a note where no more than one of the calls is on the continued branch."""
     looked = index.of(inspection)
-    for (part, call_id), spots in looked.calls.items():
-        if len(spots) < 2:
-            continue
+    for (part, call_id), spots in looked.calls.repeated():
         newest = {spot.row.id: spot.row for spot in spots}
         kept = [spot for spot in spots if spot.row.id is None or newest[spot.row.id] is spot.row]
         if len(kept) < 2:

@@ -27,15 +27,13 @@ CODES = ("duplicate-result",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call with more results than calls, stand-ins left aside."""
     looked = index.of(inspection)
-    for key, spots in looked.results.items():
-        if len(spots) < 2:
-            continue
+    for key, spots in looked.results.repeated():
         kept: dict[str, Row] = {}
         within = 0
         for spot in spots:
             within += kept.get(spot.row.id or spot.row.ref) is spot.row
             kept[spot.row.id or spot.row.ref] = spot.row
-        calls = {spot.row.id or spot.row.ref for spot in looked.calls.get(key, [])}
+        calls = {spot.row.id or spot.row.ref for spot in looked.calls.get(key)}
         stand_ins = [row for row in kept.values() if index.stands_in(inspection.session, row)]
         if len(kept) + within <= max(len(calls), 1) or (stand_ins and len(stand_ins) < len(kept)):
             continue

@@ -31,10 +31,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each run of copies that follow each other."""
     looked, session = index.of(inspection), inspection.session
     copies: list[Row] = []
-    for rows in looked.by_id.values():
-        if len(rows) > 1:
-            first = session.bytes_of(rows[0]).strip()
-            copies += [row for row in rows[1:] if row.end - row.start >= len(first) and session.bytes_of(row).strip() == first]
+    for _, rows in looked.by_id.repeated():
+        first = session.bytes_of(rows[0]).strip()
+        copies += [row for row in rows[1:] if row.end - row.start >= len(first) and session.bytes_of(row).strip() == first]
+    if not copies:
+        return
     numbers = {row: number for number, row in enumerate(looked.chain)}
     copies = sorted((row for row in copies if row in numbers), key=numbers.__getitem__)
     for run in _runs(copies, numbers):

@@ -27,7 +27,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each id that rows of different content share."""
     session = inspection.session
     looked = index.of(inspection)
-    for rows in looked.by_id.values():
+    for _, rows in looked.by_id.repeated():
         rows = [row for row in rows if row.kind in index.CHAIN_KINDS]
         if len(rows) > 1 and len({session.bytes_of(row).strip() for row in rows}) > 1:
             severity = Severity.ERROR if any(row in looked.on_branch for row in rows) else Severity.WARNING

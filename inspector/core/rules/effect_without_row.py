@@ -33,7 +33,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if noted is None or (tail is not None and tail.role == "assistant" and _said(looked, tail)):
         return
     listed = session.value(noted).get("tools")
-    seen = {spot.block.name for spots in looked.calls.values() for spot in spots}
+    seen = {spot.block.name for _, spots in looked.calls.items() for spot in spots}
     unseen = [name for name in listed if isinstance(name, str) and name not in seen] if isinstance(listed, list) else []
     if unseen:
         names = ", ".join(f"`{wording.short(name, 40)}`" for name in unseen[:5])

@@ -29,7 +29,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for row in looked.main:
         if row.type != "system/compact_boundary":
             continue
-        children = looked.children.get((row.part, row.id or ""), [])
+        children = looked.children.get((row.part, row.id or ""))
         if any(getattr(child.extra, "compact_summary", False) for child in children):
             continue
         lost = row in looked.on_branch and any(looked.dropped(Reason.BEFORE_COMPACTION))

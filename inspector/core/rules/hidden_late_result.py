@@ -26,7 +26,7 @@ CODES = ("hidden-late-result",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call with both a stand-in and a real result; a note where the real one is sent."""
     looked, session = index.of(inspection), inspection.session
-    for key, spots in looked.results.items():
+    for key, spots in looked.results.repeated():
         rows = list(dict.fromkeys(spot.row for spot in spots))
         if len(rows) < 2:
             continue
@@ -34,7 +34,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         real = [row for row in rows if row not in stand_ins]
         if not stand_ins or not real:
             continue
-        call = next((wording.call(session, spot.row, spot.block) for spot in looked.calls.get(key, [])), wording.short(key[1], 40))
+        call = next((wording.call(session, spot.row, spot.block) for spot in looked.calls.get(key)), wording.short(key[1], 40))
         hidden = not any(row in looked.on_branch and row not in looked.drops for row in real)
         ends = "and the client sends only the stand-in." if hidden else "and the client sends the real one."
         yield Finding(

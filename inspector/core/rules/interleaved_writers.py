@@ -29,14 +29,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """A warning for each row where two branches begin whose messages alternate in the file; a note where a branch begins at a row that the
     client's bookmark had already left behind (a second client, or a rewind)."""
     looked = index.of(inspection)
-    extent = _extents(looked)
+    forks = [key for key, children in looked.children.repeated() if key[0] == 0 and sum(map(_own_way, children)) > 1]
+    extent = _extents(looked) if forks else {}
     bookmarks = [row for row in inspection.session.rows if row.part == 0 and row.type == "last-prompt" and row.extra.leaf and not row.extra.explicit]
-    for key, children in looked.children.items():
-        if key[0] != 0 or len(children) < 2:
-            continue
-        starts = sorted((row for row in children if row in extent and not index.results_only(row)), key=lambda row: extent[row])
+    for key in forks:
+        starts = sorted((row for row in looked.children[key] if row in extent and _own_way(row)), key=lambda row: extent[row])
         for older, newer in zip(starts, starts[1:], strict=False):
-            rows = index.refs([*looked.by_id.get(key, [])[-1:], older, newer])
+            rows = index.refs([*looked.by_id.get(key)[-1:], older, newer])
             ends, begins = extent[older][1], extent[newer][0]
             if ends > begins:
                 said = "Two branches that begin at the same row grew at the same time: two clients were open on this session."
@@ -44,6 +43,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             elif any(ends < mark.index < begins for mark in bookmarks):
                 said = "A second branch begins at an older row after the client had moved on: a rewind, or a second client with an old state."
                 yield Finding("interleaved-writers", Severity.INFO, rows, said)
+
+
+def _own_way(row: Row) -> bool:
+    """Whether a child can begin a branch: a result does not, it hangs beside the next piece of its message."""
+    return not row.sidechain and not index.results_only(row)
 
 
 def _extents(looked: index.Index) -> dict[Row, tuple[int, int]]:
@@ -56,10 +60,10 @@ def _extents(looked: index.Index) -> dict[Row, tuple[int, int]]:
         if row not in seen:
             seen.add(row)
             order.append(row)
-            stack += looked.children.get((row.part, row.id or ""), ())
+            stack += looked.children.get((row.part, row.id or ""))
     extent: dict[Row, tuple[int, int]] = {}
     for row in reversed(order):
-        ends = [extent[child] for child in looked.children.get((row.part, row.id or ""), ()) if child in extent]
+        ends = [extent[child] for child in looked.children.get((row.part, row.id or "")) if child in extent]
         if row.kind is RowKind.MESSAGE:
             ends.append((row.index, row.index))
         if ends:

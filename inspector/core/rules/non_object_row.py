@@ -27,6 +27,8 @@ CODES = ("non-object-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such line; an error where the simulated client stops reading at it."""
     session = inspection.session
+    if not any(row.damage == "scalar" for row in session.rows):
+        return
     behind: dict[str | None, int] = {}
     for row, drop in index.of(inspection).drops.items():
         if drop.reason is Reason.READING_STOPPED and row.kind in index.CHAIN_KINDS:

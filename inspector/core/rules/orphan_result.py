@@ -26,7 +26,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call id; a warning where the result is on a branch that is not continued."""
     looked = index.of(inspection)
     for key, spots in looked.results.items():
-        calls = looked.calls.get(key, [])
+        calls = looked.calls.get(key)
+        if calls and calls[0].row in looked.on_branch:
+            continue
         rows = list(dict.fromkeys(spot.row for spot in spots))
         sent = [row for row in rows if row in looked.on_branch]
         if not calls:

@@ -26,15 +26,17 @@ CODES = ("parent-cycle",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each circle."""
     looked = index.of(inspection)
-    last = {key: rows[-1] for key, rows in looked.by_id.items()}
-    parent_of = {row: last.get((row.part, row.parent)) if row.parent else None for row in last.values()}
     done: set[Row] = set()
-    for start in parent_of:
+    for start in looked.chain:
+        above = _above(looked, start)
+        if above is None or above in done:
+            done.add(start)
+            continue
         path: dict[Row, None] = {}
         row: Row | None = start
         while row is not None and row not in done and row not in path:
             path[row] = None
-            row = parent_of[row]
+            row = _above(looked, row)
         done.update(path)
         if row is not None and row in path:
             rows = list(path)
@@ -45,3 +47,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "parent-cycle", Severity.ERROR if on_branch or looked.state.refused else Severity.WARNING, index.refs(circle),
                 f"{wording.count(len(circle), 'row')} {said}: the chain has no beginning.",
             )  # fmt: skip
+
+
+def _above(looked: index.Index, row: Row) -> Row | None:
+    return looked.by_id.last(row.part, row.parent) if row.parent else None

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from .. import index, wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import Row
+from ..session import Row, RowKind
 
 CODES = ("queued-prompt",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for all prompts that are still in the queue at the end."""
+    """One finding for all prompts that still wait at the end. What was queued before the last message is past: the conversation went on."""
     session = inspection.session
     queue: list[tuple[Row, str]] = []
     for row in session.main():
@@ -39,7 +39,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         elif queue:
             at = next((number for number, (_, text) in enumerate(queue) if text == content), 0)
             queue.pop(at)
-    waiting = [(row, text) for row, text in queue if text and not text.startswith("<task-notification>")]
+    last = next((row.index for row in reversed(index.of(inspection).main) if row.kind is RowKind.MESSAGE), -1)
+    waiting = [(row, text) for row, text in queue if row.index > last and text and not text.startswith("<task-notification>")]
     if waiting:
         yield Finding(
             "queued-prompt", Severity.WARNING, index.refs(row for row, _ in waiting),

@@ -35,11 +35,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if leaf is None:
         return
     ends = [row for row in looked.main if _other_end(looked, row)]
-    mine = max((index.moment(row.at) or 0.0 for row in looked.branch if row.kind is RowKind.MESSAGE), default=0.0)
+    mine = index.newest(row for row in looked.branch if row.kind is RowKind.MESSAGE)
     newer, older = [], []
     for end in ends:
         messages = [row for row in _own(looked, end) if row.kind is RowKind.MESSAGE]
-        if messages and max(index.moment(row.at) or 0.0 for row in messages) > mine:
+        if messages and index.newest(messages) > mine:
             newer.append((end, len(messages)))
         elif messages:
             older.append(end)
@@ -58,7 +58,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 
 def _other_end(looked: index.Index, row: Row) -> bool:
-    if row in looked.on_branch or (row.part, row.id or "") in looked.children:
+    if row in looked.on_branch or row.id in looked.parents[row.part]:
         return False
     drop = looked.drops.get(row)
     return drop is None or drop.reason not in EXPLAINED
