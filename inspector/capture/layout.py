@@ -166,3 +166,21 @@ def legacy_agents(tree: Tree, names: list[str], mains: set[str]) -> dict[tuple[s
             if session:
                 found[folder, session].append(name)
     return found
+
+
+def place_of(part: str, slug: str) -> str | None:
+    """Where a part lies in the client's home folder (`projects/…`, `file-history/…`, …).
+
+    None for what belongs to a process, not to the session: the registry entry.
+    """
+    first = part.partition("/")[0]
+    if first == "sessions":
+        return None
+    if "/" in part and first in ("file-history", "tasks", "plans"):
+        return part
+    return f"projects/{slug}/{part}"
+
+
+def slug_of(folder: str) -> str:
+    """The project folder name that the client gives a working folder."""
+    return re.sub(r"[^A-Za-z0-9]", "-", folder) if folder else "-imported"

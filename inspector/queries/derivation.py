@@ -81,21 +81,24 @@ def _rows_only(source: Source, client: str | None, why: str) -> Derivation:
     return Derivation(Inspection(session, ResumeAs(), state, None, [], None, shown=[]), [], "", why, failed=why)
 
 
+Key = tuple[str, str, tuple[tuple[str, str], ...], ResumeAs]
+
+
 class _Held:
-    """Derivations by revision and options, least recently used first; bounded by the bytes of their sources."""
+    """Derivations by bytes and options, least recently used first; bounded by the bytes of their sources."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, ResumeAs], tuple[int, Derivation]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[int, Derivation]] = OrderedDict()
 
-    def get(self, key: tuple[int, ResumeAs]) -> Derivation | None:
+    def get(self, key: Key) -> Derivation | None:
         with self._lock:
             if key not in self._kept:
                 return None
             self._kept.move_to_end(key)
             return self._kept[key][1]
 
-    def put(self, key: tuple[int, ResumeAs], size: int, value: Derivation) -> None:
+    def put(self, key: Key, size: int, value: Derivation) -> None:
         with self._lock:
             self._kept[key] = (size, value)
             while len(self._kept) > 1 and sum(size for size, _ in self._kept.values()) > HELD_BYTES:
@@ -111,7 +114,7 @@ _held = _Held()
 
 def inspection_of(*, revision: Revision, resume_as: ResumeAs = ResumeAs()) -> Derivation:
     """The derivation of a stored revision, with any resume options. Held for the next request. Raises ReadError, OSError."""
-    key = (revision.pk, resume_as)
+    key = (revision.digest, revision.session.client, tuple(sorted(revision.hints.items())), resume_as)
     found = _held.get(key)
     if found is None:
         source = source_of(revision)

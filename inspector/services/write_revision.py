@@ -32,15 +32,25 @@ def write_revision(
     plan: Any = None, lineage: dict[str, str] | None = None, author: AbstractBaseUser | None = None, note: str = "",
 ) -> Revision:  # fmt: skip
     """Write the next revision of a saved session and make it the current one. The artifacts must be saved already."""
-    looked = derivation.inspection
     newest = session.revisions.order_by("-number").values_list("number", flat=True).first()
     revision = Revision.objects.create(
         session=session, number=(newest or 0) + 1, parent=parent, kind=kind, digest=digest_of(hashes),
-        hints=clean_json(looked.session.source.hints), plan=clean_json(plan), lineage=clean_json(lineage or {}), author=author, note=clean(note),
-        verdict=derivation.verdict, summary=clean(derivation.summary), profile=clean(looked.state.version, 40), leaf=looked.state.leaf or "",
-        refused=clean(looked.state.refused), added=clean_json(added_rows(derivation)), counts=counts_of(derivation),
+        hints=clean_json(derivation.inspection.session.source.hints), plan=clean_json(plan), lineage=clean_json(lineage or {}), author=author,
+        note=clean(note),
     )  # fmt: skip
     write_parts(revision, derivation, hashes)
+    session.current = revision
+    write_derived(revision, derivation)
+    return revision
+
+
+def write_derived(revision: Revision, derivation: Derivation) -> None:
+    """Write all that follows from the bytes: index rows, findings, verdict, counts, and what lists say when the revision is the current one."""
+    looked = derivation.inspection
+    revision.verdict, revision.summary = derivation.verdict, clean(derivation.summary)
+    revision.profile, revision.leaf, revision.refused = clean(looked.state.version, 40), looked.state.leaf or "", clean(looked.state.refused)
+    revision.added, revision.counts = clean_json(added_rows(derivation)), counts_of(derivation)
+    revision.save()
     write_rows(revision, rows_of(derivation))
     Finding.objects.bulk_create(
         [
@@ -52,9 +62,10 @@ def write_revision(
         ],
         batch_size=500,
     )  # fmt: skip
-    describe(session, revision, derivation)
-    session.save()
-    return revision
+    session = revision.session
+    if session.current_id == revision.pk:
+        describe(session, revision, derivation)
+        session.save()
 
 
 def write_parts(revision: Revision, derivation: Derivation, hashes: list[tuple[str, Part]]) -> None:
@@ -109,7 +120,8 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
     read = looked.session
     prompts = prompts_of(derivation)
     session.client = read.client
-    session.native_id = clean(read.id, 200)
+    if session.relation != Session.Relation.SUB_AGENT:  # its rows name the session that started it
+        session.native_id = clean(read.id, 200)
     session.title = clean(read.title, 300)
     session.first_prompt = clean(prompts[0] if prompts else "", 300)
     session.folder = clean(newest_of(derivation, "cwd"), 1000)
@@ -124,7 +136,6 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
     for name, count in revision.counts.items():
         if name != "problems":
             setattr(session, name, count)
-    session.current = revision
     said = (session.title, session.native_id, session.name, session.slug, session.folder, session.agent, *prompts)
     session.search = clean("\n".join(part for part in said if part).lower(), PROMPTS)
 

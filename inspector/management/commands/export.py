@@ -1,0 +1,61 @@
+"""`manage.py export`: the bytes of a session as they were brought in, repaired or forked; never over an existing file."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+
+from inspector.core.errors import ReadError
+from inspector.models import Revision, Session
+from inspector.services import export_session as service
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("session", help="the session's number in the inspector, or its id in its client")
+        parser.add_argument("--revision", type=int, help="number of the revision (default: the newest)")
+        parser.add_argument("--mask-secrets", action="store_true", help="mask keys, tokens and passwords; the bytes then differ from the original's")
+        parser.add_argument("--out", type=Path, required=True, help="NAME.jsonl: the transcript; NAME.zip: all files; else a folder for all files")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        revision = self._revision(options["session"], options["revision"])
+        out: Path = options["out"]
+        asked = {"revision": revision, "actor": None, "mask_secrets": options["mask_secrets"]}
+        try:
+            if out.suffix == ".jsonl":
+                exported = service.export_file(path=out, **asked)
+            elif out.suffix == ".zip":
+                if out.exists():
+                    raise FileExistsError(out)
+                exported, packed = service.export_zip(**asked)
+                with packed, out.open("xb") as target:
+                    shutil.copyfileobj(packed, target)
+            else:
+                exported = service.export_folder(path=out, **asked)
+        except FileExistsError as error:
+            raise CommandError(f"{out}: something of that name exists already; nothing is replaced. Choose another --out", returncode=2) from None
+        except (OSError, ReadError) as error:
+            raise CommandError(f"{out}: {error}", returncode=2) from None
+        self.stdout.write(
+            f"{exported.sha256}  {exported.name}  {exported.size} bytes, {len(exported.files)} files{', masked' if exported.masked else ''}"
+        )
+        if exported.resume:
+            self.stdout.write(f"To resume: {exported.resume}")
+
+    def _revision(self, named: str, number: int | None) -> Revision:
+        wanted = Q(native_id=named) | (Q(pk=int(named)) if named.isdecimal() and len(named) < 18 else Q())
+        sessions = list(Session.objects.filter(wanted).select_related("current")[:2])
+        if not sessions:
+            raise CommandError(f"no session {named!r}; the inbox names them", returncode=2)
+        if len(sessions) > 1:
+            raise CommandError(f"several sessions have the id {named!r}; give the number of one", returncode=2)
+        revision = sessions[0].current if number is None else sessions[0].revisions.filter(number=number).first()
+        if revision is None:
+            raise CommandError(f"session {named} has no revision {number or ''}".rstrip(), returncode=2)
+        return revision

@@ -1,0 +1,146 @@
+"""Hand out a revision: its exact bytes, in the folder layout that the client expects, with the command that resumes it."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from inspector.capture.layout import place_of, slug_of
+from inspector.core.jsonspans import lines
+from inspector.core.masking import mask_bytes
+from inspector.core.source import Part
+from inspector.models import Revision
+from inspector.queries.artifacts import source_of
+
+from .append_audit import append_audit
+
+CHUNK = 1 << 20
+OLDEST = (1980, 1, 1, 0, 0, 0)
+"""Time of every zip member: the same revision gives the same zip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was handed out. `sha256` and `size` are those of the main transcript as it was written; `files` are paths in the client's home."""
+
+    name: str
+    sha256: str
+    size: int
+    files: tuple[str, ...]
+    masked: bool
+    resume: str
+    """Shell command that resumes the session once the files lie in the client's home folder; blank where no client is known for it."""
+
+
+def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> tuple[Exported, IO[bytes]]:
+    """A zip in a temporary file, at its start, to be unpacked into the client's home folder. Raises OSError, ReadError."""
+    out = tempfile.TemporaryFile()
+    try:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+            written = []
+            for place, part in _places(revision):
+                member = zipfile.ZipInfo(place, OLDEST)
+                member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
+                with packed.open(member, "w", force_zip64=len(part.data) > 1 << 30) as stream:
+                    written.append((place, *_copy(part, stream, mask_secrets)))
+        exported = _said(revision, written, mask_secrets, actor)
+    except BaseException:
+        out.close()
+        raise
+    out.seek(0)
+    return exported, out
+
+
+def export_file(*, revision: Revision, path: Path, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> Exported:
+    """The main transcript alone, to a path that must not exist. Raises FileExistsError, OSError, ReadError; then no file is left."""
+    place, part = _places(revision)[0]
+    with _fresh(path) as stream:
+        written = [(place, *_copy(part, stream, mask_secrets))]
+    return _said(revision, written, mask_secrets, actor)
+
+
+def export_folder(*, revision: Revision, path: Path, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> Exported:
+    """All files below a folder laid out as the client's home; no file in it is ever replaced. Raises FileExistsError, OSError, ReadError."""
+    places = _places(revision)
+    taken = next((path / place for place, _ in places if (path / place).exists()), None)
+    if taken:
+        raise FileExistsError(f"{taken} exists already; nothing was written")
+    with ExitStack() as made:
+        written = []
+        for place, part in places:
+            (path / place).parent.mkdir(parents=True, exist_ok=True)
+            stream = made.enter_context(_fresh(path / place))
+            written.append((place, *_copy(part, stream, mask_secrets)))
+            stream.close()
+    return _said(revision, written, mask_secrets, actor)
+
+
+@contextmanager
+def _fresh(path: Path) -> Iterator[IO[bytes]]:
+    """A file opened only if there is none; removed again when the work on it, or on those after it, fails."""
+    with path.open("xb") as stream:
+        try:
+            yield stream
+        except BaseException:
+            path.unlink()
+            raise
+
+
+def _places(revision: Revision) -> list[tuple[str, Part]]:
+    """(path in the client's home, part), main transcript first."""
+    session = revision.session
+    slug = session.slug or slug_of(session.folder)
+    return [(place, part) for part in source_of(revision).parts if (place := place_of(part.name, slug))]
+
+
+def _copy(part: Part, out: IO[bytes], mask_secrets: bool) -> tuple[str, int]:
+    """Write a part; returns SHA-256 and size of what was written."""
+    digest, size = hashlib.sha256(), 0
+    for chunk in _masked(part) if mask_secrets else _plain(part):
+        out.write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+    return digest.hexdigest(), size
+
+
+def _plain(part: Part) -> Iterator[bytes]:
+    for start in range(0, len(part.data), CHUNK):
+        yield part.data[start : start + CHUNK]
+
+
+def _masked(part: Part) -> Iterator[bytes]:
+    # A transcript's secret lies within its line; in other files a private key goes over many.
+    if part.name.endswith(".jsonl"):
+        for _, _, line in lines(part.data):
+            yield mask_bytes(line)
+    else:
+        yield mask_bytes(part.data[0 : len(part.data)])
+
+
+def _said(revision: Revision, written: list[tuple[str, str, int]], masked: bool, actor: AbstractBaseUser | None) -> Exported:
+    """What was handed out, and its audit entry."""
+    place, sha256, size = written[0]
+    exported = Exported(place.rpartition("/")[2], sha256, size, tuple(name for name, _, _ in written), masked, resume_command(revision))
+    details = {"revision": revision.number, "sha256": sha256, "size": size, "files": len(written), "masked": masked}
+    with transaction.atomic():
+        append_audit(actor=actor, action="session-exported", session=revision.session_id, details=details)
+    return exported
+
+
+def resume_command(revision: Revision) -> str:
+    """The shell command that resumes a revision's session, or blank."""
+    session = revision.session
+    if session.client != "claude-code" or not session.native_id:
+        return ""
+    command = f"claude --resume {shlex.quote(session.native_id)}"
+    return f"cd {shlex.quote(session.folder)} && {command}" if session.folder else command
