@@ -118,7 +118,7 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
     """Set what lists say of the session to what its new current revision says. Saves nothing."""
     looked = derivation.inspection
     read = looked.session
-    prompts = prompts_of(derivation)
+    prompts = prompts_of(derivation, sidechain=session.relation == Session.Relation.SUB_AGENT)
     session.client = read.client
     if session.relation != Session.Relation.SUB_AGENT:  # its rows name the session that started it
         session.native_id = clean(read.id, 200)
@@ -128,8 +128,11 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
     session.version = clean(read.version, 40)
     session.model = clean(looked.state.model, 120)
     session.live = clean(read.source.hints.get("live"), 300)
-    session.verdict = Session.Verdict.LIVE if session.live else revision.verdict
     session.summary = revision.summary
+    session.verdict = Session.Verdict.LIVE if session.live else revision.verdict
+    if session.relation == Session.Relation.SUB_AGENT and session.verdict == Session.Verdict.BLOCKED:
+        # No client resumes it by itself: that is no fault of it.
+        session.verdict, session.summary = Session.Verdict.FINISHED, "A sub-agent's conversation; it goes on only with the session that started it."
     session.status = Session.Status.FAILED if derivation.failed else Session.Status.READY
     session.picker, session.picker_reason = picker_of(session, derivation)
     session.last_activity = newest_time(derivation) or session.last_activity or timezone.now()
@@ -140,11 +143,11 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
     session.search = clean("\n".join(part for part in said if part).lower(), PROMPTS)
 
 
-def prompts_of(derivation: Derivation) -> list[str]:
+def prompts_of(derivation: Derivation, sidechain: bool) -> list[str]:
     """Beginnings of what the person typed, oldest first: rows of the role user whose text is no note of the client."""
     found, length = [], 0
     for row in derivation.inspection.session.main():
-        if row.role == "user" and not row.sidechain:
+        if row.role == "user" and row.sidechain is sidechain:
             extra = row.extra
             text = (getattr(extra, "text", None) or "").strip()
             if text and not getattr(extra, "meta", False) and not getattr(extra, "compact_summary", False) and not text.startswith("<"):

@@ -38,7 +38,7 @@ class Command(BaseCommand):
                     shutil.copyfileobj(packed, target)
             else:
                 exported = service.export_folder(path=out, **asked)
-        except FileExistsError as error:
+        except FileExistsError:
             raise CommandError(f"{out}: something of that name exists already; nothing is replaced. Choose another --out", returncode=2) from None
         except (OSError, ReadError) as error:
             raise CommandError(f"{out}: {error}", returncode=2) from None
