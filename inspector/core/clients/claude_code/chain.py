@@ -138,9 +138,9 @@ class Walker:
             kept.add(at)
             at = None if at == head else self.by_id[at].parent
         gone = {row.id for row in self.by_id.values() if row.index < boundary.index and row.id not in kept}
-        for row in list(self.by_id.values()):
-            if row.id in gone:
-                del self.by_id[row.id]
+        for name, row in list(self.by_id.items()):
+            if name in gone:
+                del self.by_id[name]
             elif row.parent in gone and row.id and row.id not in kept:
                 self.relinked[row.id] = tail
 
