@@ -1,0 +1,307 @@
+"""The grid: one line per transcript row, four columns. Indexed rows in, HTML out.
+
+Works on the light index (saved, or made on the spot for another way of resuming), so that a window of 200 rows needs no derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Protocol
+
+from django.utils.safestring import SafeString
+
+from ...core.verdicts import SENTENCES, Reason
+from . import ansi
+from .html import el, join
+from .words import ADDED, ROLES, SEVERITIES
+
+SHOWN = 700
+"""Characters of a cell's text before "show all"."""
+LINES = 14
+
+
+class GridRow(Protocol):
+    """What the grid needs of a row: `models.IndexedRow`, saved or not."""
+
+    part: int
+    idx: int
+    start: int
+    end: int
+    kind: str
+    type: str
+    uuid: str
+    at: str
+    damage: str
+    blocks: str
+    calls: str
+    tools: str
+    on_branch: bool
+    pointers: str
+    stage: str
+    reason: str
+    because: str
+    screen_role: str
+    folded: bool
+    preview: str
+
+    @property
+    def ref(self) -> str: ...
+
+
+class GridFinding(Protocol):
+    """What the grid needs of a finding: of core or of the index."""
+
+    code: str
+    severity: str
+    message: str
+    operation: str | None
+
+
+@dataclass(slots=True)
+class Context:
+    """What surrounds the rows of a window."""
+
+    link: Callable[[str], str]
+    """Ref -> address of the page opened at that row."""
+    unfold: Callable[[str, int], str]
+    """First ref and number of rows of a fold -> address of its rows."""
+    mask: Callable[[str], str]
+    """Text -> text with its secrets masked."""
+    findings: dict[str, list[GridFinding]] = field(default_factory=dict)
+    added: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Ref of the row before -> rows that a resume adds after it: `ref`, `why`, `text`, `pointers`."""
+    parents: dict[str, str] = field(default_factory=dict)
+    """Row id -> ref, for the rows of the window and their parents."""
+    selected: str = ""
+    folding: bool = True
+    screens: dict[str, str] = field(default_factory=dict)
+    """Ref -> longer text of the screen, where the preview is cut."""
+
+
+def windows(rows: Iterable[GridRow], context: Context) -> SafeString:
+    """HTML lines of the rows in their order, folds and added rows included."""
+    rows = list(rows)
+    numbers = _messages(rows, context)
+    out: list[SafeString] = []
+    for fold, group in groupby(rows, key=lambda row: _fold(row, context)):
+        members = list(group)
+        if fold and context.folding:
+            out.append(_draw_fold(fold, members, context))
+            out += [_draw_added(item, numbers) for row in members for item in context.added.get(row.ref, ())]
+            continue
+        for row in members:
+            out.append(_draw_row(row, context, numbers))
+            out += [_draw_added(item, numbers) for item in context.added.get(row.ref, ())]
+    return join(*out)
+
+
+FOLDS = {
+    "record": ("row of the client's own state", "rows of the client's own state"),
+    "dead": ("row of a branch that is not continued", "rows of a branch that is not continued"),
+    "compacted": ("row before the compaction", "rows before the compaction"),
+    "unknown": ("row of an unknown type", "rows of unknown types"),
+    "context": ("row of stored context, sent as context", "rows of stored context, sent as context"),
+    "context-out": ("row of stored context, not sent", "rows of stored context, not sent"),
+    "note": ("note of the client", "notes of the client"),
+    "blank": ("blank line", "blank lines"),
+    "file": ("file beside the transcript", "files beside the transcript"),
+}
+BY_REASON = {
+    Reason.OTHER_BRANCH: "dead", Reason.BEFORE_COMPACTION: "compacted", Reason.UNKNOWN_TYPE: "unknown", Reason.PROGRESS: "record",
+    Reason.RECORD: "record", Reason.BLANK: "blank", Reason.NOT_A_TRANSCRIPT: "file", Reason.SYSTEM_NOTE: "note",
+}  # fmt: skip
+
+
+def _fold(row: GridRow, context: Context) -> str | None:
+    """Name of the fold that the row belongs to; None for a row that is always shown."""
+    ref = row.ref
+    if ref == context.selected or any(finding.severity != "info" for finding in context.findings.get(ref, ())):
+        return None
+    if row.kind == "context":
+        return "context" if row.pointers else "context-out"
+    return BY_REASON.get(row.reason) if row.reason else None  # type: ignore[call-overload]
+
+
+def _draw_fold(fold: str, members: list[GridRow], context: Context) -> SafeString:
+    one, many = FOLDS[fold]
+    kinds: dict[str, int] = {}
+    for row in members:
+        kinds[row.type] = kinds.get(row.type, 0) + 1
+    named = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in list(kinds.items())[:4]) + (", …" if len(kinds) > 4 else "")
+    first, last = members[0].ref, members[-1].ref
+    text = f"{len(members):,} {one if len(members) == 1 else many}: {named}"
+    where = first if first == last else f"{first} – {last}"
+    link = el("a", text, " ", el("span", where, class_="place"), href=context.unfold(first, len(members)), data_unfold=True)
+    return el("div", el("div", link, role="cell", aria_colspan=4), class_="fold", role="row", data_first=first, data_rows=len(members))
+
+
+# --- one row ---
+
+
+def _draw_row(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]) -> SafeString:
+    ref = row.ref
+    findings = context.findings.get(ref, [])
+    worst = next((finding.severity for finding in findings if finding.severity in ("fatal", "error")), None)
+    watch = any(finding.severity == "warning" for finding in findings)
+    classes = ["row"] + (["problem"] if worst else ["watch"] if watch else []) + (["out"] if row.reason else [])
+    return el(
+        "div", _screen(row, context), _transcript(row, context, findings), _state(row, findings), _request(row, context, numbers),
+        class_=" ".join(classes), role="row", id=f"r{ref}", data_ref=ref, tabindex=-1, aria_current="true" if ref == context.selected else None,
+        data_problem="1" if worst or watch else None,
+    )  # fmt: skip
+
+
+def _screen(row: GridRow, context: Context) -> SafeString:
+    text = context.screens.get(row.ref, row.preview)
+    if not row.screen_role:
+        if row.damage:
+            return el("div", el("span", "not shown", class_="faint"), el("span", context.mask(text[:200]), class_="toolbox"), role="cell")
+        return el("div", el("span", "not shown", class_="faint"), role="cell")
+    who = ROLES.get(row.screen_role, row.screen_role.capitalize())
+    if row.tools and row.screen_role == "tool":
+        who = "Assistant · " + ", ".join(row.tools.split("\n"))
+    if row.folded:
+        who += " · folded by the client"
+    style = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}.get(row.screen_role, "said clip")
+    return el("div", el("span", who, class_="who"), clipped(context.mask(text), style, context.link(row.ref)), role="cell")
+
+
+def clipped(text: str, style: str, link: str) -> SafeString:
+    """The text, terminal colours drawn, cut to a cell's size with a link to the whole of it."""
+    lines = text.split("\n")
+    short = "\n".join(lines[:LINES])[:SHOWN]
+    if len(short) == len(text):
+        return el("span", ansi.draw(text), class_=style)
+    rest = len(lines) - short.count("\n") - 1
+    more = f"… {rest:,} more lines" if rest > 0 else f"… {len(text) - len(short):,} more characters"
+    return join(el("span", ansi.draw(short), class_=style), el("a", more, href=link, class_="more-text", data_panel="row"))
+
+
+def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> SafeString:
+    blocks = ", ".join(dict.fromkeys(row.blocks.split()))
+    chips = [el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message) for finding in findings]
+    meta = [el("span", row.uuid[:8], class_="mono", title=row.uuid)] if row.uuid else []
+    parent = getattr(row, "parent_uuid", "")
+    if parent:
+        above = context.parents.get(parent)
+        meta.append(el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from") if above else el("span", "↑ not in this window", title=parent))
+    elif row.kind == "message":
+        meta.append(el("span", "root"))
+    if row.at:
+        meta.append(el("time", row.at[11:23] if len(row.at) > 18 else row.at, datetime=row.at, title=row.at, class_="num"))
+    meta.append(el("span", f"{row.end - row.start:,} B", class_="num", title=f"bytes {row.start:,} to {row.end:,}"))
+    return el(
+        "div", el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref), " ", el("b", row.type), f" {blocks}" if blocks else "", " ",
+        join(*[join(chip, " ") for chip in chips]), el("div", *meta, class_="meta"), role="cell",
+    )  # fmt: skip
+
+
+def _state(row: GridRow, findings: list[GridFinding]) -> SafeString:
+    lines: list[SafeString] = []
+    if row.pointers:
+        lines += [el("span", f"+ {_message_words(pointer)}", class_="why") for pointer in row.pointers.split("\n")[:3]]
+    elif row.on_branch and row.stage == "send":
+        lines.append(el("span", "held by the client, not sent", class_="why"))
+    elif row.on_branch and row.stage == "clean-up":
+        lines.append(el("span", "removed when the session is loaded", class_="why"))
+    elif row.kind == "record":
+        lines.append(el("span", f"client state: {row.type}", class_="faint why"))
+    else:
+        lines.append(el("span", "not loaded", class_="faint why"))
+    if any(finding.operation for finding in findings):
+        lines.append(el("span", "Operation: ", el("b", "nobody knows if it happened"), class_="why"))
+    return el("div", *[el("div", line) for line in lines], role="cell")
+
+
+def _message_words(pointer: str) -> str:
+    """`/messages/1/content/2` -> `message 1, part 3`; other pointers as they are."""
+    keys = pointer.split("/")[1:]
+    if len(keys) >= 2 and keys[0] in ("messages", "input", "contents"):
+        part = f", part {int(keys[3]) + 1}" if len(keys) > 3 and keys[3].isdecimal() else ""
+        return f"message {keys[1]}{part}"
+    return pointer
+
+
+def place_words(pointer: str) -> str:
+    """`/messages/1/content/2` -> `messages[1].content[2]`."""
+    out = ""
+    for key in pointer.split("/")[1:]:
+        key = key.replace("~1", "/").replace("~0", "~")
+        out += f"[{key}]" if key.isdecimal() else f".{key}" if out else key
+    return out
+
+
+def _request(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]) -> SafeString:
+    if row.pointers:
+        pointers = row.pointers.split("\n")
+        shown = [el("div", el("a", place_words(pointer), href=context.link(row.ref), class_="place", data_panel="request"), f" {_block_word(row, number)}") for number, pointer in enumerate(pointers[:4])]
+        if len(pointers) > 4:
+            shown.append(el("div", f"and {len(pointers) - 4} more places", class_="faint"))
+        brace = numbers.get(row.ref, (0, ""))[1]
+        return el("div", *shown, role="cell", class_=f"brace {brace}".strip() if brace != "alone" else None)
+    if not row.reason:
+        return el("div", el("span", "no request", class_="faint"), role="cell")
+    sentence = SENTENCES.get(row.reason, row.reason)  # type: ignore[call-overload]
+    cause: Any = ""
+    if row.because and row.because != row.ref:
+        cause = join("; caused by ", el("a", f"row {row.because}" if row.because[0] != "+" else f"added row {row.because}", href=context.link(row.because), data_ref_link=row.because))
+    return el("div", el("span", el("b", "left out: "), sentence, cause, class_="why left-out", title=f"at stage: {row.stage}"), role="cell")
+
+
+def _block_word(row: GridRow, number: int) -> str:
+    blocks = row.blocks.split()
+    if row.kind == "context":
+        return "stored context"
+    word = blocks[number] if number < len(blocks) else "text"
+    return f"{word} {row.tools.split(chr(10))[0]}" if word == "call" and row.tools else f"{row.role} · {word}" if getattr(row, "role", "") else word
+
+
+def _draw_added(item: dict[str, Any], numbers: dict[str, tuple[int, str]]) -> SafeString:
+    ref, why = item["ref"], ADDED.get(item["why"], item["why"])
+    pointers = item.get("pointers") or []
+    prompt = item["why"] == "prompt"
+    text = item.get("text") or ""
+    return el(
+        "div",
+        el("div", el("span", "You, next", class_="who") if prompt else el("span", "not shown", class_="faint"), el("span", text, class_="said") if prompt else "", role="cell"),
+        el("div", el("span", "next prompt" if prompt else "added on resume", class_="chip added"), " ", el("a", ref, href=f"#r{ref}", class_="ref", data_ref_link=ref), f" {why}", el("div", "not in the file", class_="meta"), role="cell"),
+        el("div", *[el("div", f"+ {_message_words(pointer)}", class_="why") for pointer in pointers[:3]] or [el("span", "held", class_="why")], role="cell"),
+        el("div", *[el("div", el("span", place_words(pointer), class_="place")) for pointer in pointers[:3]], el("span", f"“{text[:160]}”" if text and not prompt else "", class_="why"), role="cell", class_=_brace(numbers, ref)),
+        class_="row invented", role="row", id=f"r{ref}", data_ref=ref, tabindex=-1,
+    )  # fmt: skip
+
+
+# --- brackets ---
+
+
+def _brace(numbers: dict[str, tuple[int, str]], ref: str) -> str | None:
+    brace = numbers.get(ref, (0, "alone"))[1]
+    return None if brace == "alone" else f"brace {brace}".strip()
+
+
+def _messages(rows: list[GridRow], context: Context) -> dict[str, tuple[int, str]]:
+    """Ref -> (message number, first | "" | last | alone) for the rows, added ones included, that share a message of the request."""
+    sequence: list[tuple[str, int]] = []
+    for row in rows:
+        if row.pointers and (number := _number(row.pointers.split("\n", 1)[0])) is not None:
+            sequence.append((row.ref, number))
+        for item in context.added.get(row.ref, ()):
+            if item.get("pointers") and (number := _number(item["pointers"][0])) is not None:
+                sequence.append((item["ref"], number))
+    out: dict[str, tuple[int, str]] = {}
+    for number, refs in _runs(sequence):
+        for place, ref in enumerate(refs):
+            out[ref] = (number, "alone" if len(refs) == 1 else "first" if place == 0 else "last" if place == len(refs) - 1 else "")
+    return out
+
+
+def _runs(sequence: list[tuple[str, int]]) -> Iterator[tuple[int, list[str]]]:
+    for number, group in groupby(sequence, key=lambda pair: pair[1]):
+        yield number, [ref for ref, _ in group]
+
+
+def _number(pointer: str) -> int | None:
+    keys = pointer.split("/")
+    return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None

@@ -1,0 +1,66 @@
+"""A request in one line per block, for comparing two of them side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from .html import el, join
+
+WIDTH = 110
+
+
+def outline(body: Mapping[str, Any] | None) -> list[str]:
+    """Lines such as `user       tool_result toolu_1 (error) "No result…"`; empty for no request."""
+    lines: list[str] = []
+    for message in (body or {}).get("messages") or []:
+        role = str(message.get("role", "?")) if isinstance(message, dict) else "?"
+        content = message.get("content") if isinstance(message, dict) else message
+        blocks = content if isinstance(content, list) else [content]
+        for number, block in enumerate(blocks):
+            lines.append(f"{role if number == 0 else '':<10} {_block(block)}".rstrip())
+    return lines
+
+
+def _block(block: Any) -> str:
+    if not isinstance(block, dict):
+        return json.dumps(block, ensure_ascii=False)[:WIDTH]
+    kind = str(block.get("type", "?"))
+    name = " ".join(str(block[key]) for key in ("name", "id", "tool_use_id") if isinstance(block.get(key), str))
+    said = block.get("text", block.get("thinking", block.get("input", block.get("content"))))
+    error = " (error)" if block.get("is_error") else ""
+    quoted = "" if said is None else " " + json.dumps(said, ensure_ascii=False, default=str)[:WIDTH]
+    return f"{kind}{' ' + name if name else ''}{error}{quoted}"
+
+
+def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], titles: tuple[str, str], around: int = 3) -> SafeString:
+    """Two columns; lines that only one side has are marked with a sign and a colour; long equal runs are folded to `around` lines."""
+    cells: tuple[list[SafeString], list[SafeString]] = ([], [])
+
+    def put(side: int, text: str, kind: str = "") -> None:
+        sign = {"del": "− ", "ins": "+ "}.get(kind, "  ")
+        cells[side].append(el("span", sign + mask(text), class_=f"l {kind}".strip()))
+
+    for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            lines = left[a:b]
+            if len(lines) > 2 * around + 1:
+                lines = [*lines[:around], f"… {len(lines) - 2 * around} equal lines", *lines[-around:]]
+            for line in lines:
+                put(0, line)
+                put(1, line)
+            continue
+        for line in left[a:b]:
+            put(0, line, "del")
+        for line in right[c:d]:
+            put(1, line, "ins")
+        short = 0 if b - a < d - c else 1
+        for _ in range(abs((d - c) - (b - a))):
+            put(short, "")
+    if not cells[0] and not cells[1]:
+        return el("p", "Both are empty.", class_="muted")
+    return el("div", el("div", titles[0], class_="h"), el("div", titles[1], class_="h"), el("div", join(*cells[0])), el("div", join(*cells[1])), class_="diff")
