@@ -12,10 +12,11 @@ from typing import Any, Protocol
 
 from django.utils.safestring import SafeString
 
-from ...core.verdicts import SENTENCES, Reason
+from inspector.core.verdicts import SENTENCES, Reason
+from inspector.templatetags.words import ADDED, ROLES, SEVERITIES
+
 from . import ansi
 from .html import el, join
-from .words import ADDED, ROLES, SEVERITIES
 
 SHOWN = 700
 """Characters of a cell's text before "show all"."""
