@@ -8,10 +8,9 @@
   const current = () => lines.querySelector('[aria-current="true"]');
   const rows = () => [...lines.querySelectorAll(".row")];
 
-  function address(from, extra) {
+  function address(extra) {
     const url = new URL(grid.dataset.rows, location.href);
-    url.searchParams.set("from", from);
-    for (const [name, value] of Object.entries(extra || {})) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(extra)) url.searchParams.set(name, value);
     return url;
   }
 
@@ -25,14 +24,18 @@
     const box = document.createElement("div");
     box.className = "edge";
     box.dataset.edge = side;
-    box.dataset.from = seq;
+    box.dataset.seq = seq;
+    box.setAttribute("role", "row");
+    const cell = document.createElement("div");
+    cell.setAttribute("role", "cell");
     const link = document.createElement("a");
     const url = new URL(location.href);
     url.hash = "";
-    url.searchParams.set("from", seq);
+    url.searchParams.set(side === "before" ? "until" : "from", seq);
     link.href = url;
     link.textContent = side === "before" ? "Load earlier rows" : "Load later rows";
-    box.append(link);
+    cell.append(link);
+    box.append(cell);
     return box;
   }
 
@@ -43,7 +46,7 @@
     if (over <= 0) return;
     const gone = side === "after" ? kept.slice(0, over) : kept.slice(-over);
     lines.querySelector(`[data-edge="${side === "after" ? "before" : "after"}"]`)?.remove();
-    if (side === "after") lines.prepend(edge("before", Math.max(0, Number(kept[over].dataset.seq) - Number(grid.dataset.window))));
+    if (side === "after") lines.prepend(edge("before", kept[over].dataset.seq));
     else lines.append(edge("after", gone[0].dataset.seq));
     gone.forEach((line) => line.remove());
     watch();
@@ -54,8 +57,7 @@
     loading = true;
     const side = box.dataset.edge;
     try {
-      const extra = side === "before" && box.nextElementSibling ? { until: box.nextElementSibling.dataset.seq } : {};
-      const part = await get(address(box.dataset.from, extra));
+      const part = await get(address({ [side === "before" ? "until" : "from"]: box.dataset.seq }));
       part.querySelector(`[data-edge="${side === "before" ? "after" : "before"}"]`)?.remove();
       const anchor = side === "before" ? box.nextElementSibling : null;
       const top = anchor?.getBoundingClientRect().top;
@@ -109,7 +111,7 @@
   /* Jump to any row: in the page at once, else with a window around it. */
   async function go(ref) {
     if (!row(ref)) {
-      const part = await get(address(0, { at: ref, window: 1 }));
+      const part = await get(address({ at: ref }));
       lines.replaceChildren(part);
       watch();
     }
@@ -173,7 +175,7 @@
       if (link && "unfold" in link.dataset) {
         event.preventDefault();
         const fold = link.closest(".fold");
-        const part = await get(address(fold.dataset.seq, { count: fold.dataset.rows, fold: 0 }));
+        const part = await get(address({ from: fold.dataset.seq, count: fold.dataset.rows, fold: 0 }));
         part.querySelectorAll("[data-edge], .invented").forEach((other) => other.remove());
         const first = part.firstElementChild;
         fold.replaceWith(part);

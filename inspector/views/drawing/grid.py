@@ -26,6 +26,7 @@ LINES = 14
 class GridRow(Protocol):
     """What the grid needs of a row: `models.IndexedRow`, saved or not."""
 
+    seq: int
     part: int
     idx: int
     start: int
@@ -33,7 +34,9 @@ class GridRow(Protocol):
     kind: str
     type: str
     uuid: str
+    parent_uuid: str
     at: str
+    role: str
     damage: str
     blocks: str
     calls: str
@@ -66,8 +69,8 @@ class Context:
 
     link: Callable[[str], str]
     """Ref -> address of the page opened at that row."""
-    unfold: Callable[[str, int], str]
-    """First ref and number of rows of a fold -> address of its rows."""
+    unfold: Callable[[str, int, int], str]
+    """First ref, its `seq` and number of rows of a fold -> address of its rows."""
     mask: Callable[[str], str]
     """Text -> text with its secrets masked."""
     findings: dict[str, list[GridFinding]] = field(default_factory=dict)
@@ -77,8 +80,6 @@ class Context:
     """Row id -> ref, for the rows of the window and their parents."""
     selected: str = ""
     folding: bool = True
-    screens: dict[str, str] = field(default_factory=dict)
-    """Ref -> longer text of the screen, where the preview is cut."""
 
 
 def windows(rows: Iterable[GridRow], context: Context) -> SafeString:
@@ -134,8 +135,8 @@ def _draw_fold(fold: str, members: list[GridRow], context: Context) -> SafeStrin
     first, last = members[0].ref, members[-1].ref
     text = f"{len(members):,} {one if len(members) == 1 else many}: {named}"
     where = first if first == last else f"{first} – {last}"
-    link = el("a", text, " ", el("span", where, class_="place"), href=context.unfold(first, len(members)), data_unfold=True)
-    return el("div", el("div", link, role="cell", aria_colspan=4), class_="fold", role="row", data_first=first, data_rows=len(members))
+    link = el("a", text, " ", el("span", where, class_="place"), href=context.unfold(first, members[0].seq, len(members)), data_unfold=True)
+    return el("div", el("div", link, role="cell", aria_colspan=4), class_="fold", role="row", data_seq=members[0].seq, data_rows=len(members))
 
 
 # --- one row ---
@@ -149,13 +150,13 @@ def _draw_row(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]
     classes = ["row"] + (["problem"] if worst else ["watch"] if watch else []) + (["out"] if row.reason else [])
     return el(
         "div", _screen(row, context), _transcript(row, context, findings), _state(row, findings), _request(row, context, numbers),
-        class_=" ".join(classes), role="row", id=f"r{ref}", data_ref=ref, tabindex=-1, aria_current="true" if ref == context.selected else None,
+        class_=" ".join(classes), role="row", id=f"r{ref}", data_ref=ref, data_seq=row.seq, tabindex=-1, aria_current="true" if ref == context.selected else None,
         data_problem="1" if worst or watch else None,
     )  # fmt: skip
 
 
 def _screen(row: GridRow, context: Context) -> SafeString:
-    text = context.screens.get(row.ref, row.preview)
+    text = row.preview
     if not row.screen_role:
         if row.damage:
             return el("div", el("span", "not shown", class_="faint"), el("span", context.mask(text[:200]), class_="toolbox"), role="cell")
@@ -184,7 +185,7 @@ def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> 
     blocks = ", ".join(dict.fromkeys(row.blocks.split()))
     chips = [el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message) for finding in findings]
     meta = [el("span", row.uuid[:8], class_="mono", title=row.uuid)] if row.uuid else []
-    parent = getattr(row, "parent_uuid", "")
+    parent = row.parent_uuid
     if parent:
         above = context.parents.get(parent)
         meta.append(el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from") if above else el("span", "↑ not in this window", title=parent))
@@ -256,7 +257,7 @@ def _block_word(row: GridRow, number: int) -> str:
     if row.kind == "context":
         return "stored context"
     word = blocks[number] if number < len(blocks) else "text"
-    return f"{word} {row.tools.split(chr(10))[0]}" if word == "call" and row.tools else f"{row.role} · {word}" if getattr(row, "role", "") else word
+    return f"{word} {row.tools.split(chr(10))[0]}" if word == "call" and row.tools else f"{row.role} · {word}" if row.role else word
 
 
 def _draw_added(item: dict[str, Any], numbers: dict[str, tuple[int, str]]) -> SafeString:

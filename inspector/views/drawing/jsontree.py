@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from .html import el, join
 
 TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*|true|false|null)')
+SURROGATE = re.compile("[\ud800-\udfff]")
 LIMIT = 60_000
 """Characters of one value that the page draws; the download has the whole."""
 
@@ -19,7 +20,7 @@ LIMIT = 60_000
 def dump(value: Any) -> str:
     """Readable JSON text; lone surrogates stay escapes, so that the page can be encoded."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def draw(value: Any, mask: Callable[[str], str]) -> SafeString:

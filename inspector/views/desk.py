@@ -1,0 +1,322 @@
+"""One session on the desk: its rows, findings and added rows in one derivation, from the stored index or, for other options, made on the spot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from inspector.core import reading
+from inspector.core.findings import Severity
+from inspector.core.state import ResumeAs
+from inspector.models import IndexedRow, Revision, Session
+from inspector.queries import derivation, indexing
+
+from .drawing.minimap import Mark
+
+SHOWS = {"all": "All rows", "messages": "Messages", "problems": "Problems", "left-out": "Left out"}
+HOWS = ("normal", "fork", "path", "switch")
+LIGHT = 6_000_000
+"""Bytes up to which a page may derive the session for its head strip; larger ones derive only when a panel asks."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """A finding as the grid and the panels show it."""
+
+    code: str
+    severity: str
+    message: str
+    rows: Sequence[str]
+    repairable: bool
+    operation: str | None
+
+
+@dataclass
+class Desk:
+    """What a page of a session was asked for; the answers are made when they are used."""
+
+    session: Session
+    revision: Revision
+    resume_as: ResumeAs = ResumeAs()
+    part: int = 0
+    show: str = "all"
+    find: str = ""
+    dense: bool = False
+    panel: str = "findings"
+    at: str = ""
+    _parts: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def default(self) -> bool:
+        """Whether the stored index answers: no other way of resuming is asked for."""
+        return self.resume_as == ResumeAs()
+
+    @cached_property
+    def derived(self) -> derivation.Derivation:
+        """The whole derivation; held between requests."""
+        return derivation.inspection_of(revision=self.revision, resume_as=self.resume_as)
+
+    # addresses
+
+    def query(self, **changes: Any) -> str:
+        """Query string of this view with changes; defaults are left out so that addresses stay short."""
+        values = {
+            "rev": self.revision.number if self.revision.pk != self.session.current_id else None,
+            "as": self.resume_as.how if self.resume_as.how != "normal" else None,
+            "version": self.resume_as.version,
+            "model": self.resume_as.model,
+            "part": self.part or None,
+            "show": self.show if self.show != "all" else None,
+            "find": self.find or None,
+            "dense": 1 if self.dense else None,
+            "panel": self.panel if self.panel != "findings" else None,
+        } | changes
+        return urlencode({key: value for key, value in values.items() if value not in (None, "")})
+
+    def href(self, **changes: Any) -> str:
+        return reverse("session", args=[self.session.pk]) + "?" + self.query(**changes)
+
+    def row_href(self, ref: str, **changes: Any) -> str:
+        """Address of the page opened at a row: works with and without a script."""
+        part = ref.partition(":")[0]
+        other = {"part": int(part) or None} if part.isdecimal() else {}
+        return f"{self.href(at=ref, **other, **changes)}#r{ref}"
+
+    def part_href(self, name: str, **changes: Any) -> str:
+        return reverse(name, args=[self.session.pk]) + "?" + self.query(**changes)
+
+    # rows
+
+    @cached_property
+    def _tuples(self) -> list[tuple[Any, ...]]:
+        return _tuples_of(self.revision.pk, self.resume_as)
+
+    def _stored(self) -> QuerySet[IndexedRow]:
+        rows = self.revision.indexed_rows.filter(part=self.part)
+        if self.show == "messages":
+            rows = rows.filter(kind="message")
+        elif self.show == "left-out":
+            rows = rows.exclude(reason="")
+        elif self.show == "problems":
+            rows = rows.filter(seq__in=self._problem_seqs())
+        if self.find:
+            words = self.find
+            rows = rows.filter(Q(preview__icontains=words) | Q(uuid__startswith=words) | Q(tools__icontains=words) | Q(calls__contains=words) | Q(results__contains=words))
+        return rows
+
+    def _problem_seqs(self) -> list[int]:
+        first = self.first_row(self.part)
+        return sorted({first + int(ref.split(":")[1]) for ref in self.problem_refs})
+
+    @cached_property
+    def problem_refs(self) -> list[str]:
+        """Rows of this part with findings above info, in order."""
+        refs = {ref for finding in self.findings if finding.severity != "info" for ref in finding.rows if ref.startswith(f"{self.part}:")}
+        return sorted(refs, key=lambda ref: int(ref.split(":")[1]))
+
+    @cached_property
+    def _chosen(self) -> list[IndexedRow]:
+        """Rows of this view, for a derivation that is not stored."""
+        problems = set(self.problem_refs)
+        words = self.find.lower()
+        keep = []
+        for values in self._tuples:
+            row = IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True)))
+            if row.part != self.part:
+                continue
+            if self.show == "messages" and row.kind != "message" or self.show == "left-out" and not row.reason or self.show == "problems" and row.ref not in problems:
+                continue
+            if words and words not in f"{row.preview}\n{row.uuid}\n{row.tools}\n{row.calls}\n{row.results}".lower():
+                continue
+            keep.append(row)
+        return keep
+
+    def first_row(self, part: int) -> int:
+        """`seq` of row 0 of a part."""
+        if not self._parts:
+            self._parts = dict(self.revision.parts.values_list("number", "first_row"))
+        return self._parts.get(part, 0)
+
+    def seq(self, ref: str) -> int:
+        """`seq` of a ref; of an added row that of the row before it; the first row for what is no ref."""
+        if ref.startswith("+"):
+            ref = next((anchor for anchor, items in self.added.items() if any(item["ref"] == ref for item in items)), "")
+        part, _, idx = ref.partition(":")
+        return self.first_row(int(part)) + int(idx) if part.isdecimal() and idx.isdecimal() else self.first_row(self.part)
+
+    def after(self, seq: int, count: int) -> list[IndexedRow]:
+        """Rows of this view from `seq` on."""
+        if self.default:
+            return list(self._stored().filter(seq__gte=seq).order_by("seq")[:count])
+        return [row for row in self._chosen if row.seq >= seq][:count]
+
+    def before(self, seq: int, count: int) -> list[IndexedRow]:
+        """The last rows of this view before `seq`."""
+        if self.default:
+            return list(self._stored().filter(seq__lt=seq).order_by("-seq")[:count])[::-1]
+        return [row for row in self._chosen if row.seq < seq][-count:]
+
+    def total(self) -> int:
+        return self._stored().count() if self.default else len(self._chosen)
+
+    def parents_of(self, rows: list[IndexedRow]) -> dict[str, str]:
+        """Row id -> ref, for the rows and those that they hang from."""
+        wanted = {row.parent_uuid for row in rows if row.parent_uuid}
+        known = {row.uuid: row.ref for row in rows if row.uuid}
+        missing = wanted - known.keys()
+        if missing and self.default:
+            found = self.revision.indexed_rows.filter(part=self.part, uuid__in=list(missing)[:400]).only("revision_id", "seq", "part", "idx", "uuid")
+            known |= {row.uuid: row.ref for row in found}
+        elif missing:
+            known |= {row[7]: f"{row[1]}:{row[2]}" for row in self._tuples if row[7] in missing}
+        return known
+
+    # what is known about them
+
+    @cached_property
+    def findings(self) -> list[Seen]:
+        if self.default:
+            return [Seen(f.code, f.severity, f.message, f.rows, f.repairable, f.operation or None) for f in self.revision.findings.all()]
+        return [Seen(f.code, str(f.severity), f.message, f.rows, f.repairable, f.operation) for f in self.derived.findings]
+
+    @cached_property
+    def findings_at(self) -> dict[str, list[Seen]]:
+        """Ref -> findings, worst first."""
+        found: dict[str, list[Seen]] = defaultdict(list)
+        for finding in sorted(self.findings, key=lambda finding: list(Severity).index(Severity(finding.severity))):
+            for ref in finding.rows:
+                found[ref].append(finding)
+        return found
+
+    @cached_property
+    def added(self) -> dict[str, list[dict[str, Any]]]:
+        """Ref of the transcript row before -> rows that the resume adds after it, in order."""
+        items = self.revision.added if self.default else indexing.added_rows(self.derived)
+        parents = {item["ref"]: item.get("parent") for item in items}
+        out: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for item in items:
+            anchor = item.get("parent")
+            while anchor in parents:
+                anchor = parents[anchor]
+            out[anchor or self.leaf].append(item | {"text": text_of(item.get("value"))})
+        return out
+
+    @property
+    def leaf(self) -> str:
+        return self.revision.leaf if self.default else self.derived.inspection.state.leaf or ""
+
+    @property
+    def verdict(self) -> str:
+        return self.revision.verdict if self.default else self.derived.verdict
+
+    @property
+    def summary(self) -> str:
+        return self.revision.summary if self.default else self.derived.summary
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        if self.default:
+            return self.revision.counts
+        reached = sum(1 for row in self._tuples if row[19])
+        return self.revision.counts | {"reached": reached, "messages": len(self.derived.inspection.state.messages)}
+
+    def start(self) -> str:
+        """Where the page opens: the row asked for, the defect, else the leaf."""
+        if self.at:
+            return self.at
+        worst = sorted((f for f in self.findings if f.severity != "info" and f.rows), key=lambda f: list(Severity).index(Severity(f.severity)))
+        here = [ref for finding in worst for ref in finding.rows if ref.startswith(f"{self.part}:")]
+        return here[0] if here else self.leaf if self.part == 0 else ""
+
+    def marks(self) -> list[Mark]:
+        """The part on the map."""
+        if self.default:
+            rows = self.revision.indexed_rows.filter(part=self.part).order_by("seq").values_list("part", "idx", "kind", "role", "reason", "type")
+        else:
+            rows = [(row[1], row[2], row[5], row[10], row[21], row[6]) for row in self._tuples if row[1] == self.part]
+        marks = []
+        for part, idx, kind, role, reason, type_ in rows:
+            ref = f"{part}:{idx}"
+            found = self.findings_at.get(ref, ())
+            if any(finding.severity in ("fatal", "error") for finding in found):
+                mark = "p"
+            elif any(finding.severity == "warning" for finding in found):
+                mark = "w"
+            elif "compact" in type_ or ref in self.added:
+                mark = "c"
+            elif reason:
+                mark = "x"
+            else:
+                mark = ("u" if role == "user" else "m") if kind == "message" else "o"
+            marks.append(Mark(ref, mark))
+        return marks
+
+
+@lru_cache(maxsize=4)
+def _tuples_of(revision: int, resume_as: ResumeAs) -> list[tuple[Any, ...]]:
+    found = derivation.inspection_of(revision=Revision.objects.select_related("session").get(pk=revision), resume_as=resume_as)
+    return list(indexing.rows_of(found))
+
+
+def text_of(value: Any) -> str:
+    """The words of a row that a resume adds."""
+    message = value.get("message") if isinstance(value, dict) else None
+    content = message.get("content") if isinstance(message, dict) else value.get("content") if isinstance(value, dict) else None
+    if isinstance(content, str):
+        return content
+    said = [block.get("text") or block.get("content") for block in content or () if isinstance(block, dict)]
+    return "\n".join(text for text in said if isinstance(text, str))
+
+
+def client_title(name: str) -> str:
+    """What people call a client."""
+    client = reading.CLIENTS.get(name)
+    return str(getattr(client, "TITLE", name))
+
+
+def get_session(pk: int) -> Session:
+    return get_object_or_404(Session.objects.select_related("current", "parent"), pk=pk)
+
+
+def get_revision(session: Session, number: str | None) -> Revision:
+    """The revision that an address names, or the current one. Raises Http404."""
+    if number and not number.isdecimal():
+        raise Http404("no such revision")
+    found = session.revisions.filter(number=int(number)).first() if number else session.current
+    if found is None:
+        raise Http404("This session has no such revision.")
+    found.session = session
+    return found
+
+
+def open_desk(request: HttpRequest, pk: int) -> Desk:
+    """The desk that an address asks for. Unknown words fall back to the defaults. Raises Http404."""
+    session = get_session(pk)
+    asked = request.GET
+    profiles = getattr(reading.CLIENTS.get(session.client), "PROFILES", {})
+    part = asked.get("part", "0")
+    resume_as = ResumeAs(
+        how=asked["as"] if asked.get("as") in HOWS else "normal",  # type: ignore[arg-type]
+        version=asked["version"] if asked.get("version") in profiles and asked["version"] != next(iter(profiles), None) else None,
+        model=asked.get("model", "").strip()[:100] or None,
+    )
+    return Desk(
+        session=session,
+        revision=get_revision(session, asked.get("rev")),
+        resume_as=resume_as,
+        part=int(part) if part.isdecimal() and len(part) < 7 else 0,
+        show=asked["show"] if asked.get("show") in SHOWS else "all",
+        find=asked.get("find", "").strip()[:200],
+        dense=asked.get("dense") == "1",
+        panel=asked.get("panel", "findings"),
+        at=asked.get("at", "")[:24],
+    )

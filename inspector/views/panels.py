@@ -1,0 +1,299 @@
+"""Panels beside the grid: the selected row, findings, runtime state, API request, operations, branches, history."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from inspector.core.jsonspans import NotJson, loads
+from inspector.core.operations import Operation
+from inspector.core.state import Fact, Restored
+from inspector.core.verdicts import SENTENCES, Reason
+from inspector.queries import artifacts, audit
+from inspector.templatetags.words import EFFECTS, OPERATION_STATES
+
+from .desk import Desk, client_title, open_desk
+from .drawing import ansi, jsontree, outline
+from .drawing.grid import place_words
+from .drawing.html import el
+from .masking import mask
+
+TABS = {"row": "Row", "findings": "Findings", "state": "Runtime state", "request": "API request", "operations": "Operations", "branches": "Branches", "history": "History"}
+LIMIT = 200
+AROUND = 20
+"""Messages of the request that one panel draws."""
+BRANCH_FACTS = ("leaf", "branch", "candidate", "reachable")
+
+
+@require_GET
+def panel(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """One panel with its tabs, for the page that is open. 404 for an unknown name."""
+    if name not in TABS:
+        raise Http404("no such panel")
+    desk = open_desk(request, pk)
+    desk.panel = name
+    return render(request, "session/_panel.html", context(desk, desk.at, request.GET.get("message", "")))
+
+
+def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
+    """Template context of the panel that the desk shows."""
+    name = desk.panel if desk.panel in TABS else "findings"
+    tabs = []
+    for key, words in TABS.items():
+        count = sum(1 for finding in desk.findings if finding.severity != "info") if key == "findings" else desk.counts.get("open_operations") if key == "operations" else 0
+        tabs.append({
+            "words": f"{words} {count}" if count else words,
+            "href": desk.href(panel=key, at=at) + "#panel",
+            "part": reverse("session-panel", args=[desk.session.pk, key]) + "?" + desk.query(panel=None, at=at),
+            "current": key == name,
+        })  # fmt: skip
+    made = {"row": _row, "findings": _findings, "state": _state, "request": _request, "operations": _operations, "branches": _branches, "history": _history}[name]
+    return {"tabs": tabs, "panel": name, "panel_template": f"session/_{name}.html"} | made(desk, at, message)
+
+
+def links(desk: Desk, refs: Iterable[str], most: int = 6) -> list[dict[str, str]]:
+    """Refs as links to their rows."""
+    return [{"ref": ref, "href": desk.row_href(ref)} for ref in list(refs)[:most]]
+
+
+def part_name(desk: Desk) -> str:
+    """Name of the part that is shown, for the way back."""
+    if not desk.part:
+        return str(desk.session)[:60]
+    return str(desk.revision.parts.filter(number=desk.part).values_list("name", flat=True).first() or "")
+
+
+# --- panels ---
+
+
+def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    if not at or at.startswith("+"):
+        return {"row": None}
+    found = desk.after(desk.seq(at), 1)
+    if not found or found[0].ref != at:
+        return {"row": None}
+    row = found[0]
+    data = artifacts.part_bytes(revision=desk.revision, number=row.part)[row.start : row.end]
+    try:
+        value = None if row.damage or row.kind in ("blank", "blob") else loads(data)
+    except NotJson:
+        value = None
+    parent = desk.parents_of([row]).get(row.parent_uuid)
+    said = next((item.text for item in desk.derived.inspection.screen if row.ref in item.rows), "") if row.screen_role and len(row.preview) >= 240 else row.preview
+    text = data[:60_000].decode("utf-8", "replace")
+    return {
+        "row": row,
+        "part_name": desk.revision.parts.get(number=row.part).name,
+        "parent": {"ref": parent, "href": desk.row_href(parent)} if parent else None,
+        "reason": SENTENCES.get(row.reason, row.reason),  # type: ignore[call-overload]
+        "because": {"ref": row.because, "href": desk.row_href(row.because)} if row.because else None,
+        "findings": desk.findings_at.get(row.ref, []),
+        "said": ansi.draw(mask(said[:60_000])) if row.screen_role else "",
+        "value": jsontree.draw(value, mask) if value is not None else "",
+        "raw": el("pre", mask(text), class_="json", tabindex=0),
+        "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
+        "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}" if row.on_branch and row.kind == "message" else "",
+    }
+
+
+def _findings(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    shown = [
+        {
+            "severity": finding.severity, "code": finding.code, "message": mask(finding.message), "repairable": finding.repairable,
+            "links": links(desk, finding.rows), "more": max(0, len(finding.rows) - 6),
+        }
+        for finding in desk.findings[:LIMIT]
+    ]  # fmt: skip
+    return {"findings": shown, "findings_left": max(0, len(desk.findings) - LIMIT), "repair_href": reverse("repair", args=[desk.session.pk])}
+
+
+def _state(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    state = desk.derived.inspection.state
+    return {
+        "client_title": client_title(state.client),
+        "profile": state.version,
+        "messages": len(state.messages),
+        "facts": [_fact(desk, fact) for fact in state.facts],
+    }
+
+
+def _fact(desk: Desk, fact: Fact) -> dict[str, Any]:
+    value = fact.value
+    lines = "" if value is None else value if isinstance(value, str) else jsontree.dump(value)
+    return {
+        "words": fact.name.replace("-", " ").capitalize(),
+        "known": fact.known,
+        "links": links(desk, fact.rows),
+        "lines": mask(lines[:6000]),
+        "long": len(lines) > 90 or "\n" in lines,
+        "note": mask(fact.note),
+        "restored": _restored(fact.restored),
+    }
+
+
+def _restored(restored: Restored) -> str:
+    ways = {"a normal resume": restored.normal, "a fork": restored.fork, "a file path": restored.path, "a switch": restored.switch}
+    if all(ways.values()):
+        return "every way of resuming"
+    return ", ".join(way for way, yes in ways.items() if yes) or "no way of resuming"
+
+
+def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    looked = desk.derived.inspection
+    request = looked.request
+    out: dict[str, Any] = {"recorded": None}
+    if looked.recorded is not None:
+        recorded = looked.recorded
+        out["recorded"] = {"row": recorded.row, "href": desk.row_href(recorded.row), "verified": recorded.verified, "of": recorded.of, "at": recorded.at, "note": recorded.note}
+        out["recorded_diff"] = outline.side_by_side(
+            outline.outline(recorded.body), outline.outline(request.body if request else None), mask, ("Sent then, as recorded", "Would be sent next")
+        )
+    if request is None:
+        return out | {"refused": looked.state.refused or "This client would send nothing."}
+    messages = request.body.get("messages") or []
+    rows_at: dict[int, list[str]] = defaultdict(list)
+    chosen = None
+    for place in request.places:
+        number = _message_number(place.pointer)
+        if number is None:
+            continue
+        if place.row not in rows_at[number]:
+            rows_at[number].append(place.row)
+        if chosen is None and place.row == at:
+            chosen = number
+    if message.isdecimal():
+        chosen = int(message)
+    elif chosen is None and request.problems:
+        chosen = _message_number(request.problems[0].pointer)
+    first = max(0, min((chosen if chosen is not None else len(messages)) - AROUND // 2, len(messages) - AROUND))
+    shown = []
+    for number, item in enumerate(messages[first : first + AROUND], first):
+        content = item.get("content")
+        here = [problem for problem in request.problems if _message_number(problem.pointer) == number]
+        shown.append({
+            "number": number, "role": item.get("role"), "words": "text" if isinstance(content, str) else f"{len(content or [])} part{'s' if len(content or []) != 1 else ''}",
+            "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, mask),
+            "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": mask(problem.message)} for problem in here],
+        })  # fmt: skip
+    head = {key: value for key, value in request.body.items() if key != "messages"}
+    pk = desk.session.pk
+    return out | {
+        "dialect": request.dialect,
+        "model": request.model,
+        "total": len(messages),
+        "problems": [
+            {"rule": p.rule, "place": place_words(p.pointer), "message": mask(p.message), "ref": p.rows[0] if p.rows else "", "href": desk.row_href(p.rows[0]) if p.rows else "#panel"}
+            for p in request.problems[:LIMIT]
+        ],
+        "added_at_send": request.added_at_send,
+        "injected": looked.state.system is not None,
+        "head": jsontree.draw(head, mask) if head else "",
+        "shown": shown,
+        "before": desk.href(panel="request", message=max(0, first - AROUND // 2), at=at) + "#panel" if first else "",
+        "after": desk.href(panel="request", message=first + AROUND + AROUND // 2, at=at) + "#panel" if first + AROUND < len(messages) else "",
+        "json_href": reverse("request-json", args=[pk]) + "?" + desk.query(panel=None),
+        "curl_href": reverse("request-curl", args=[pk]) + "?" + desk.query(panel=None),
+    }
+
+
+def _message_number(pointer: str) -> int | None:
+    keys = pointer.split("/")
+    return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None
+
+
+def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    order = list(OPERATION_STATES)
+    order.insert(0, order.pop(order.index("uncertain")))
+    found = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain"]
+    found.sort(key=lambda op: order.index(op.state) if op.state in order else len(order))
+    return {"operations": [_operation(desk, op) for op in found[:LIMIT]], "operations_left": max(0, len(found) - LIMIT)}
+
+
+def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
+    chip, badge, sentence = OPERATION_STATES.get(operation.state, ("plain", operation.state, ""))
+    asked = operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
+    return {
+        "chip": chip, "badge": badge, "sentence": sentence, "tool": operation.tool, "asked": mask(jsontree.SURROGATE.sub("\ufffd", asked)[:1500]),
+        "effect": EFFECTS.get(operation.effect, operation.effect), "why_effect": operation.why_effect, "target": mask(operation.target or ""),
+        "links": links(desk, [ref for ref in (operation.call, operation.result) if ref]), "on_branch": operation.on_branch,
+        "evidence": [{"says": mask(item.says), "row": item.row, "href": desk.row_href(item.row) if item.row else ""} for item in operation.evidence],
+    }  # fmt: skip
+
+
+def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    facts = [fact for fact in desk.derived.inspection.state.facts if any(word in fact.name for word in BRANCH_FACTS)] if desk.derived else []
+    parts = [
+        {"name": part.name, "rows": part.rows, "href": desk.href(part=part.number, show=None, at=None, panel=None)}
+        for part in desk.revision.parts.filter(number__gt=0).order_by("number")[:LIMIT]
+    ]
+    return {
+        "leaf": {"ref": desk.leaf, "href": desk.row_href(desk.leaf)} if desk.leaf else None,
+        "on_branch": desk.counts.get("on_branch", 0),
+        "rows": desk.counts.get("rows", 0),
+        "facts": [_fact(desk, fact) for fact in facts],
+        "agents": parts,
+    }
+
+
+def _history(desk: Desk, at: str, message: str) -> dict[str, Any]:
+    found = list(desk.session.revisions.select_related("author", "parent").order_by("-number"))
+    for revision in found:
+        revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
+    return {"revisions": found, "entries": audit.entries(session=desk.session.pk)[:50]}
+
+
+# --- downloads ---
+
+
+@require_GET
+def request_json(request: HttpRequest, pk: int) -> HttpResponse:
+    """The derived request as JSON, secrets masked. 404 where there is none."""
+    answer = HttpResponse(_body(open_desk(request, pk), indent=2), content_type="application/json")
+    answer["Content-Disposition"] = 'attachment; filename="request.json"'
+    return answer
+
+
+@require_GET
+def request_curl(request: HttpRequest, pk: int) -> HttpResponse:
+    """A shell command that sends the derived request; the key stays a variable of the shell."""
+    body = _body(open_desk(request, pk), indent=None)
+    lines = [
+        "curl https://api.anthropic.com/v1/messages \\",
+        '  --header "x-api-key: $ANTHROPIC_API_KEY" \\',
+        '  --header "anthropic-version: 2023-06-01" \\',
+        '  --header "content-type: application/json" \\',
+        "  --data @- <<'REQUEST_BODY'",
+        body,
+        "REQUEST_BODY",
+    ]
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")
+
+
+def _body(desk: Desk, indent: int | None) -> str:
+    derived = desk.derived.inspection.request
+    if derived is None:
+        raise Http404("There is no request: this client would not resume the session.")
+    return mask(json.dumps(derived.body, indent=indent))
+
+
+@require_GET
+def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
+    """The exact bytes of row `at`, unmasked: whoever may open the session may export it."""
+    desk = open_desk(request, pk)
+    found = desk.after(desk.seq(desk.at), 1)
+    if not found or found[0].ref != desk.at:
+        raise Http404("no such row")
+    row = found[0]
+    data = artifacts.part_bytes(revision=desk.revision, number=row.part)[row.start : row.end]
+    answer = HttpResponse(data, content_type="application/octet-stream")
+    answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'
+    return answer
+
+

@@ -1,0 +1,214 @@
+"""The session page: it opens at the defect, says it in a sentence, and shows the four forms row by row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET
+
+from inspector.core import reading
+from inspector.core.errors import CoreError
+from inspector.models import IndexedRow
+from inspector.templatetags.words import HOWS, VERDICTS
+
+from . import panels
+from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
+from .drawing import grid, minimap
+from .drawing.html import el, join
+from .masking import mask
+
+WINDOW = 200
+MOST = 1000
+COLUMNS = ((1, "Screen"), (2, "Transcript row"), (3, "Runtime state"), (4, "API request"))
+HEADLINES = {
+    "needs-reconciliation": "We don't know if something happened.",
+    "needs-repair": "The conversation needs repair.",
+    "blocked": "This can't be resumed as it is.",
+    "live": "Its client may still be writing.",
+    "ready": "Ready to resume.",
+    "finished": "Finished.",
+    "": "Not judged yet.",
+}
+
+
+@require_GET
+def page(request: HttpRequest, pk: int) -> HttpResponse:
+    """The whole page, opened at the row asked for or at the defect."""
+    desk = open_desk(request, pk)
+    start = desk.start()
+    selected = start if start.startswith(("+", f"{desk.part}:")) else ""
+    rows = _window(desk, request, selected)
+    style = VERDICTS.get(desk.verdict, ("plain", ""))[0]
+    context = {
+        "session": desk.session,
+        "revision": desk.revision,
+        "revisions": _revisions(desk),
+        "client_title": client_title(desk.session.client),
+        "counts": desk.counts,
+        "strip": _strip(desk),
+        "verdict": desk.verdict,
+        "verdict_class": style,
+        "headline": HEADLINES.get(desk.verdict, ""),
+        "sentence": mask(desk.summary),
+        "steps": _steps(desk),
+        "hows": HOWS.items(),
+        "versions": _versions(desk),
+        "version": desk.resume_as.version or "",
+        "resume_as": desk.resume_as,
+        "models": _models(desk),
+        "model_default": desk.session.model,
+        "profile_note": _profile_note(desk),
+        "show": desk.show,
+        "filters": [{"words": f"{words}{_count(desk, show)}", "href": desk.href(show=show, at=selected), "current": show == desk.show} for show, words in SHOWS.items()],
+        "find": desk.find,
+        "at": selected,
+        "part": desk.part,
+        "dense": desk.dense,
+        "density_href": desk.href(dense="" if desk.dense else 1, at=selected),
+        "compare_href": desk.part_href("compare"),
+        "rows_href": desk.part_href("session-rows"),
+        "panels_href": reverse("session-panel", args=[pk, "PANEL"]) + "?" + desk.query(panel=None),
+        "window": WINDOW,
+        "problem_refs": json.dumps(desk.problem_refs[:5000]),
+        "columns": COLUMNS,
+        "total": desk.total(),
+        "lines": draw(desk, rows, selected, ends=True),
+        "map": minimap.draw(desk.marks(), desk.row_href),
+        "back": _back(desk),
+        "here": panels.part_name(desk),
+    } | panels.context(desk, selected)
+    return render(request, "session/page.html", context)
+
+
+@require_GET
+def rows(request: HttpRequest, pk: int) -> HttpResponse:
+    """A window of lines: `from` a row, `until` a row, or around `at`; `fold=0` opens what would be folded."""
+    desk = open_desk(request, pk)
+    found = _window(desk, request, desk.at)
+    folded = request.GET.get("fold") == "0"
+    return HttpResponse(draw(desk, found, desk.at, ends=not folded, folding=not folded))
+
+
+def _window(desk: Desk, request: HttpRequest, at: str) -> list[IndexedRow]:
+    count = min(_number(request, "count") or WINDOW, MOST)
+    if (until := _number(request, "until")) is not None:
+        return desk.before(until, count)
+    if (seq := _number(request, "from")) is not None:
+        return desk.after(seq, count)
+    if not at:
+        return desk.after(0, count)
+    here = desk.seq(at)
+    later = desk.after(here, count - count // 3)
+    return desk.before(here, count - len(later)) + later
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 12 else None
+
+
+def draw(desk: Desk, rows: list[IndexedRow], selected: str, *, ends: bool, folding: bool = True) -> SafeString:
+    """Lines of the rows, with an edge at each end where the view goes on."""
+    if not rows:
+        return el("div", el("div", "No row fits this view.", role="cell"), role="row", class_="empty") if ends else SafeString("")
+    around = grid.Context(
+        link=desk.row_href,
+        unfold=lambda ref, seq, count: f"{desk.href(at=ref, fold=0, count=count)}&from={seq}#r{ref}",
+        mask=mask,
+        findings=desk.findings_at,
+        added=desk.added if desk.show in ("all", "messages") and not desk.find else {},
+        parents=desk.parents_of(rows),
+        selected=selected,
+        folding=folding and desk.show == "all" and not desk.find,
+    )
+    lines = grid.windows(rows, around)
+    if not ends:
+        return lines
+    first, last = rows[0].seq, rows[-1].seq
+    before = _edge("before", f"{desk.href()}&until={first}", first, "Load earlier rows") if desk.before(first, 1) else ""
+    after = _edge("after", f"{desk.href()}&from={last + 1}", last + 1, "Load later rows") if desk.after(last + 1, 1) else ""
+    return join(before, lines, after)
+
+
+def _edge(side: str, href: str, seq: int, words: str) -> SafeString:
+    return el("div", el("div", el("a", words, href=href), role="cell"), class_="edge", role="row", data_edge=side, data_seq=seq)
+
+
+def _count(desk: Desk, show: str) -> str:
+    if show == "problems":
+        return f" {len(desk.problem_refs):,}"
+    if show == "left-out" and desk.part == 0:
+        return f" {max(0, desk.counts.get('rows', 0) - desk.counts.get('reached', 0)):,}"
+    return ""
+
+
+def _revisions(desk: Desk) -> list[Any]:
+    found = list(desk.session.revisions.order_by("-number"))
+    for revision in found:
+        revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
+    return found
+
+
+def _steps(desk: Desk) -> list[dict[str, Any]]:
+    """The safe next steps, in order."""
+    pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
+    operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
+    repair = {"words": "Review the repair…", "href": reverse("repair", args=[pk]) + rev}
+    fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
+    export = {"words": "Export…", "href": reverse("export", args=[pk])}
+    delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
+    order = {
+        "needs-reconciliation": [operations, repair, fork, export],
+        "needs-repair": [repair, fork, export],
+        "blocked": [repair, export],
+        "live": [export, fork],
+    }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
+    return [*order, delete]
+
+
+def _versions(desk: Desk) -> list[tuple[str, str]]:
+    profiles = list(getattr(reading.CLIENTS.get(desk.session.client), "PROFILES", {}))
+    return [("" if number == 0 else version, f"{version} (newest observed)" if number == 0 else version) for number, version in enumerate(profiles)]
+
+
+def _models(desk: Desk) -> list[str]:
+    profiles = getattr(reading.CLIENTS.get(desk.session.client), "PROFILES", {})
+    named = [desk.session.model, *(getattr(profile, "default_model", "") for profile in profiles.values())]
+    return [model for model in dict.fromkeys(named) if model]
+
+
+def _profile_note(desk: Desk) -> str:
+    written = desk.session.version
+    used = desk.resume_as.version
+    if used:
+        return f"Simulated as {used}, as chosen."
+    if written and written != desk.revision.profile:
+        return f"Simulated as {desk.revision.profile}: the newest observed, which a person would resume with today. The rows were written by {written}."
+    return ""
+
+
+def _strip(desk: Desk) -> list[tuple[str, str]]:
+    """Facts for the head, where the session is small enough to derive at once."""
+    if desk.session.size > LIGHT:
+        return []
+    try:
+        facts = {fact.name: fact.value for fact in desk.derived.inspection.state.facts if fact.known}
+    except CoreError:
+        return []
+    wanted = (("git-branch", "Branch"), ("branch", "Branch"), ("tokens", "Tokens"), ("cost", "Cost"), ("permission-mode", "Permissions"))
+    return [(words, mask(str(facts[name]))[:60]) for name, words in wanted if isinstance(facts.get(name), (str, int, float))]
+
+
+def _back(desk: Desk) -> list[dict[str, str]]:
+    """The way back: inbox, then the session that a sub-agent or a fork came from."""
+    places = [{"href": reverse("inbox"), "words": "Inbox"}]
+    if desk.session.parent_id:
+        places.append({"href": reverse("session", args=[desk.session.parent_id]), "words": str(desk.session.parent)[:60]})
+    if desk.part:
+        places.append({"href": desk.href(part=None, show=None, find=None), "words": str(desk.session)[:60]})
+    return places
