@@ -1,0 +1,72 @@
+"""Two clients side by side: where the same transcript reaches their requests differently."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from inspector.core import reading
+from inspector.core.verdicts import SENTENCES
+from inspector.queries import derivation, indexing
+
+from .desk import open_desk
+from .drawing import outline
+from .drawing.grid import place_words
+from .masking import mask
+
+LIMIT = 300
+
+
+@require_GET
+def page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Versions `a` and `b` of the client (default: the newest observed, and the one that wrote the rows or the next older)."""
+    desk = open_desk(request, pk)
+    profiles = list(getattr(reading.CLIENTS.get(desk.session.client), "PROFILES", {}))
+    newest = profiles[0] if profiles else None
+    written = desk.session.version if desk.session.version in profiles[1:] else (profiles[1] if len(profiles) > 1 else None)
+    versions = [request.GET.get("a") or newest, request.GET.get("b") or written]
+    sides = []
+    for version in versions:
+        asked = replace(desk.resume_as, version=version if version in profiles[1:] else None)
+        sides.append(derivation.inspection_of(revision=desk.revision, resume_as=asked))
+    left, right = sides
+    bodies = [side.inspection.request.body if side.inspection.request else None for side in sides]
+    differences = _differences(desk, left, right)
+    context: dict[str, Any] = {
+        "session": desk.session,
+        "profiles": profiles,
+        "a": versions[0],
+        "b": versions[1],
+        "rev": desk.revision.number,
+        "differences": list(islice(differences, LIMIT)),
+        "more": next(differences, None) is not None,
+        "diff": outline.side_by_side(outline.outline(bodies[0]), outline.outline(bodies[1]), mask, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
+        "sides": [
+            {
+                "version": version, "verdict": side.verdict, "refused": side.inspection.state.refused, "messages": len(side.inspection.state.messages),
+                "added": len(side.inspection.state.added), "problems": len(side.inspection.request.problems) if side.inspection.request else 0,
+            }
+            for version, side in zip(versions, sides, strict=True)
+        ],
+        "back": reverse("session", args=[pk]),
+    }  # fmt: skip
+    return render(request, "session/compare.html", context)
+
+
+def _differences(desk: Any, left: derivation.Derivation, right: derivation.Derivation) -> Any:
+    place = indexing.COLUMNS.index
+    for one, other in zip(indexing.rows_of(left), indexing.rows_of(right), strict=True):
+        a, b = (_fate(row[place("pointers")], row[place("reason")]) for row in (one, other))
+        if a != b:
+            ref = f"{one[place('part')]}:{one[place('idx')]}"
+            yield {"ref": ref, "href": desk.row_href(ref), "type": one[place("type")], "preview": mask(one[place("preview")])[:120], "a": a, "b": b}
+
+
+def _fate(pointers: str, reason: str) -> str:
+    return ", ".join(place_words(pointer) for pointer in pointers.split("\n")[:3]) if pointers else f"left out: {SENTENCES.get(reason, reason)}"  # type: ignore[call-overload]

@@ -1,0 +1,105 @@
+"""Bring sessions in by upload: with counts while it runs, and nothing left behind when it is cancelled."""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from inspector.capture import layout, upload
+from inspector.core.errors import CoreError
+from inspector.services import import_sessions as service
+
+log = logging.getLogger(__name__)
+TICK = 1.0
+"""Seconds between two lines while nothing happens: writing one is how a closed connection is noticed."""
+
+
+@require_POST
+def imports(request: HttpRequest) -> HttpResponseBase:
+    """Import the uploaded `files`; `names` are their relative names where a script sent them. Lines of JSON for a script, else a redirect."""
+    files = request.FILES.getlist("files")
+    names = request.POST.getlist("names")
+    if len(names) != len(files):
+        names = [file.name or "upload" for file in files]
+    pairs = list(zip(names, files, strict=True))
+    if request.headers.get("Accept") == "application/x-ndjson":
+        answer = StreamingHttpResponse(_stream(pairs, request.user), content_type="application/x-ndjson")
+        answer["X-Accel-Buffering"] = "no"
+        return answer
+    try:
+        outcomes = _run(pairs, request.user, lambda _: None)
+    except (CoreError, OSError) as error:
+        messages.error(request, f"Nothing was imported. {error}")
+        return redirect("inbox")
+    messages.success(request, _said(outcomes))
+    return redirect(_open(outcomes) or reverse("inbox"))
+
+
+def _run(pairs: list[tuple[str, Any]], actor: AbstractBaseUser, progress: Any) -> list[service.Outcome]:
+    with upload.tree_of(pairs, service.limits()) as tree:
+        return service.import_sessions(candidates=list(layout.sessions_of(tree)), actor=actor, progress=progress)
+
+
+def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[str]:
+    """Lines of JSON: `words`, `done`, `of` while it runs; at last `finished` or `error`. Closed early: the import is cancelled and undone."""
+    lines: queue.Queue[dict[str, Any]] = queue.Queue()
+    cancelled = threading.Event()
+
+    def progress(at: service.Progress) -> None:
+        if cancelled.is_set():
+            raise service.Cancelled
+        lines.put({"words": f"{at.done:,} of {at.total:,} sessions read, {at.bytes / 1e6:,.1f} of {at.total_bytes / 1e6:,.1f} MB", "done": at.bytes, "of": at.total_bytes})
+
+    def work() -> None:
+        try:
+            outcomes = _run(pairs, actor, progress)
+            lines.put({"finished": True, "words": _said(outcomes), "open": _open(outcomes)})
+        except (CoreError, OSError) as error:
+            lines.put({"error": str(error)})
+        except service.Cancelled:
+            lines.put({"error": "cancelled"})
+        except Exception as error:
+            log.exception("an import failed")
+            lines.put({"error": f"the inspector could not read this ({type(error).__name__})"})
+        finally:
+            connection.close()
+
+    worker = threading.Thread(target=work, name="import")
+    worker.start()
+    last: dict[str, Any] = {"words": "reading"}
+    try:
+        while not ("finished" in last or "error" in last):
+            yield json.dumps(last) + "\n"
+            try:
+                last = lines.get(timeout=TICK)
+            except queue.Empty:
+                continue
+        yield json.dumps(last) + "\n"
+    finally:
+        cancelled.set()
+        worker.join()
+
+
+def _said(outcomes: list[service.Outcome]) -> str:
+    words = {"imported": "brought in", "changed": "changed since the last import", "unchanged": "here already with the same bytes"}
+    counts = {what: sum(1 for outcome in outcomes if outcome.what == what) for what in words}
+    return "; ".join(f"{count:,} session{'s' if count != 1 else ''} {words[what]}" for what, count in counts.items() if count) + "."
+
+
+def _open(outcomes: list[service.Outcome]) -> str:
+    """Where to go next: the session, when there is one; the list otherwise."""
+    return reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else ""
+
+
