@@ -4,9 +4,24 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inspector.views import sign_in
+from inspector.views import audit, compare, errors, goto, imports, inbox, panels, rules, session, sign_in
 
 urlpatterns = [
+    path("", inbox.page, name="inbox"),
+    path("imports/", imports.imports, name="imports"),
+    path("sessions/<int:pk>/", session.page, name="session"),
+    path("sessions/<int:pk>/rows/", session.rows, name="session-rows"),
+    path("sessions/<int:pk>/panels/<str:name>/", panels.panel, name="session-panel"),
+    path("sessions/<int:pk>/row/", panels.row_bytes, name="row-bytes"),
+    path("sessions/<int:pk>/request.json", panels.request_json, name="request-json"),
+    path("sessions/<int:pk>/request.sh", panels.request_curl, name="request-curl"),
+    path("sessions/<int:pk>/compare/", compare.page, name="compare"),
+    path("rules/", rules.rules, name="rules"),
+    path("rules/<str:code>/", rules.rule, name="rule"),
+    path("errors/", errors.page, name="errors"),
+    path("audit/", audit.page, name="audit"),
+    path("audit/export/", audit.export, name="audit-export"),
+    path("goto/", goto.goto, name="goto"),
     path("launch/", sign_in.launch, name="launch"),
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
     path("sign-out/", login_not_required(LogoutView.as_view()), name="logout"),

@@ -46,7 +46,15 @@ EFFECTS = {
 HOWS = {"normal": "normal (by session id)", "fork": "as a fork", "path": "from a file path", "switch": "switch inside a running client"}
 """Way of resuming -> words."""
 
-ROLES = {"user": "User", "assistant": "Assistant", "thinking": "Assistant · thinking", "tool": "Tool call", "result": "Tool result", "error": "Error", "notice": "Notice"}
+ROLES = {
+    "user": "User",
+    "assistant": "Assistant",
+    "thinking": "Assistant · thinking",
+    "tool": "Tool call",
+    "result": "Tool result",
+    "error": "Error",
+    "notice": "Notice",
+}
 """Role of a screen item -> words."""
 
 ADDED = {

@@ -110,7 +110,13 @@ class Desk:
             rows = rows.filter(seq__in=self._problem_seqs())
         if self.find:
             words = self.find
-            rows = rows.filter(Q(preview__icontains=words) | Q(uuid__startswith=words) | Q(tools__icontains=words) | Q(calls__contains=words) | Q(results__contains=words))
+            rows = rows.filter(
+                Q(preview__icontains=words)
+                | Q(uuid__startswith=words)
+                | Q(tools__icontains=words)
+                | Q(calls__contains=words)
+                | Q(results__contains=words)
+            )
         return rows
 
     def _problem_seqs(self) -> list[int]:
@@ -133,7 +139,14 @@ class Desk:
             row = IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True)))
             if row.part != self.part:
                 continue
-            if self.show == "messages" and row.kind != "message" or self.show == "left-out" and not row.reason or self.show == "problems" and row.ref not in problems:
+            if (
+                self.show == "messages"
+                and row.kind != "message"
+                or self.show == "left-out"
+                and not row.reason
+                or self.show == "problems"
+                and row.ref not in problems
+            ):
                 continue
             if words and words not in f"{row.preview}\n{row.uuid}\n{row.tools}\n{row.calls}\n{row.results}".lower():
                 continue

@@ -36,13 +36,30 @@ def page(request: HttpRequest) -> HttpResponse:
     matches: list[dict[str, Any]] = []
     if text.strip():
         plain = error_texts.explain(text)
-        looked = [session for session in sessions.filter(pk=int(chosen))] if chosen.isdecimal() else _holding(tuple(dict.fromkeys(id for match in plain for id in match.ids)))
+        looked = (
+            [session for session in sessions.filter(pk=int(chosen))]
+            if chosen.isdecimal()
+            else _holding(tuple(dict.fromkeys(id for match in plain for id in match.ids)))
+        )
         titles = provider()
         for match in plain:
             links, how = _links(text, match.rule, looked)
             title = titles.get(match.rule) or titles.get(match.same_as) or ""
-            matches.append({"rule": match.rule if match.rule == match.same_as or not match.same_as else f"{match.rule} (as {match.same_as})", "title": title, "where": how, "links": links})
-    context = {"text": text, "sessions": sessions[:RECENT], "chosen": int(chosen) if chosen.isdecimal() else None, "asked": bool(text.strip()), "matches": matches}
+            matches.append(
+                {
+                    "rule": match.rule if match.rule == match.same_as or not match.same_as else f"{match.rule} (as {match.same_as})",
+                    "title": title,
+                    "where": how,
+                    "links": links,
+                }
+            )
+    context = {
+        "text": text,
+        "sessions": sessions[:RECENT],
+        "chosen": int(chosen) if chosen.isdecimal() else None,
+        "asked": bool(text.strip()),
+        "matches": matches,
+    }
     return render(request, "errors/page.html", context)
 
 
@@ -75,5 +92,8 @@ def _links(text: str, rule: str, sessions: list[Session]) -> tuple[list[dict[str
         for match in found:
             if match.rule == rule:
                 how = match.how or how
-                links += [{"ref": ref, "session": str(session)[:80], "href": f"{reverse('session', args=[session.pk])}?at={ref}#r{ref}"} for ref in match.rows[:5]]
+                links += [
+                    {"ref": ref, "session": str(session)[:80], "href": f"{reverse('session', args=[session.pk])}?at={ref}#r{ref}"}
+                    for ref in match.rows[:5]
+                ]
     return links, HOW[how]

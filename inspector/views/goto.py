@@ -33,5 +33,8 @@ def goto(request: HttpRequest) -> HttpResponse:
     found = Session.objects.all()
     for word in lower.split()[:8]:
         found = found.filter(Q(search__contains=word) | Q(native_id__startswith=word))
-    items += [{"kind": "session", "words": str(session)[:100], "href": reverse("session", args=[session.pk])} for session in found.order_by("-last_activity", "-pk")[:LIMIT]]
+    items += [
+        {"kind": "session", "words": str(session)[:100], "href": reverse("session", args=[session.pk])}
+        for session in found.order_by("-last_activity", "-pk")[:LIMIT]
+    ]
     return render(request, "goto/_results.html", {"items": items})

@@ -60,7 +60,13 @@ def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[s
     def progress(at: service.Progress) -> None:
         if cancelled.is_set():
             raise service.Cancelled
-        lines.put({"words": f"{at.done:,} of {at.total:,} sessions read, {at.bytes / 1e6:,.1f} of {at.total_bytes / 1e6:,.1f} MB", "done": at.bytes, "of": at.total_bytes})
+        lines.put(
+            {
+                "words": f"{at.done:,} of {at.total:,} sessions read, {at.bytes / 1e6:,.1f} of {at.total_bytes / 1e6:,.1f} MB",
+                "done": at.bytes,
+                "of": at.total_bytes,
+            }
+        )
 
     def work() -> None:
         try:
@@ -101,5 +107,3 @@ def _said(outcomes: list[service.Outcome]) -> str:
 def _open(outcomes: list[service.Outcome]) -> str:
     """Where to go next: the session, when there is one; the list otherwise."""
     return reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else ""
-
-

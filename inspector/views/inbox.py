@@ -45,7 +45,13 @@ def page(request: HttpRequest) -> HttpResponse:
     total = sum(counts.values())
     verdicts = [{"words": "All", "style": "plain", "count": total, "href": href(verdict=""), "current": not asked["verdict"]}]
     verdicts += [
-        {"words": VERDICTS[name][1], "style": VERDICTS[name][0], "count": counts.get(name, 0), "href": href(verdict=name), "current": asked["verdict"] == name}
+        {
+            "words": VERDICTS[name][1],
+            "style": VERDICTS[name][0],
+            "count": counts.get(name, 0),
+            "href": href(verdict=name),
+            "current": asked["verdict"] == name,
+        }
         for name in ORDER
         if counts.get(name) or name in ORDER[:2]
     ]

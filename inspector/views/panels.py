@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from inspector.core.jsonspans import NotJson, loads
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
-from inspector.core.verdicts import SENTENCES, Reason
+from inspector.core.verdicts import SENTENCES
 from inspector.queries import artifacts, audit
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES
 
@@ -25,7 +25,15 @@ from .drawing.grid import place_words
 from .drawing.html import el
 from .masking import mask
 
-TABS = {"row": "Row", "findings": "Findings", "state": "Runtime state", "request": "API request", "operations": "Operations", "branches": "Branches", "history": "History"}
+TABS = {
+    "row": "Row",
+    "findings": "Findings",
+    "state": "Runtime state",
+    "request": "API request",
+    "operations": "Operations",
+    "branches": "Branches",
+    "history": "History",
+}
 LIMIT = 200
 AROUND = 20
 """Messages of the request that one panel draws."""
@@ -47,14 +55,28 @@ def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
     name = desk.panel if desk.panel in TABS else "findings"
     tabs = []
     for key, words in TABS.items():
-        count = sum(1 for finding in desk.findings if finding.severity != "info") if key == "findings" else desk.counts.get("open_operations") if key == "operations" else 0
+        count = (
+            sum(1 for finding in desk.findings if finding.severity != "info")
+            if key == "findings"
+            else desk.counts.get("open_operations")
+            if key == "operations"
+            else 0
+        )
         tabs.append({
             "words": f"{words} {count}" if count else words,
             "href": desk.href(panel=key, at=at) + "#panel",
             "part": reverse("session-panel", args=[desk.session.pk, key]) + "?" + desk.query(panel=None, at=at),
             "current": key == name,
         })  # fmt: skip
-    made = {"row": _row, "findings": _findings, "state": _state, "request": _request, "operations": _operations, "branches": _branches, "history": _history}[name]
+    made = {
+        "row": _row,
+        "findings": _findings,
+        "state": _state,
+        "request": _request,
+        "operations": _operations,
+        "branches": _branches,
+        "history": _history,
+    }[name]
     return {"tabs": tabs, "panel": name, "panel_template": f"session/_{name}.html"} | made(desk, at, message)
 
 
@@ -86,7 +108,11 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
     except NotJson:
         value = None
     parent = desk.parents_of([row]).get(row.parent_uuid)
-    said = next((item.text for item in desk.derived.inspection.screen if row.ref in item.rows), "") if row.screen_role and len(row.preview) >= 240 else row.preview
+    said = (
+        next((item.text for item in desk.derived.inspection.screen if row.ref in item.rows), "")
+        if row.screen_role and len(row.preview) >= 240
+        else row.preview
+    )
     text = data[:60_000].decode("utf-8", "replace")
     return {
         "row": row,
@@ -99,7 +125,9 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "value": jsontree.draw(value, mask) if value is not None else "",
         "raw": el("pre", mask(text), class_="json", tabindex=0),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
-        "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}" if row.on_branch and row.kind == "message" else "",
+        "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
+        if row.on_branch and row.kind == "message"
+        else "",
     }
 
 
@@ -151,7 +179,14 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
     out: dict[str, Any] = {"recorded": None}
     if looked.recorded is not None:
         recorded = looked.recorded
-        out["recorded"] = {"row": recorded.row, "href": desk.row_href(recorded.row), "verified": recorded.verified, "of": recorded.of, "at": recorded.at, "note": recorded.note}
+        out["recorded"] = {
+            "row": recorded.row,
+            "href": desk.row_href(recorded.row),
+            "verified": recorded.verified,
+            "of": recorded.of,
+            "at": recorded.at,
+            "note": recorded.note,
+        }
         out["recorded_diff"] = outline.side_by_side(
             outline.outline(recorded.body), outline.outline(request.body if request else None), mask, ("Sent then, as recorded", "Would be sent next")
         )
@@ -189,7 +224,13 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "model": request.model,
         "total": len(messages),
         "problems": [
-            {"rule": p.rule, "place": place_words(p.pointer), "message": mask(p.message), "ref": p.rows[0] if p.rows else "", "href": desk.row_href(p.rows[0]) if p.rows else "#panel"}
+            {
+                "rule": p.rule,
+                "place": place_words(p.pointer),
+                "message": mask(p.message),
+                "ref": p.rows[0] if p.rows else "",
+                "href": desk.row_href(p.rows[0]) if p.rows else "#panel",
+            }
             for p in request.problems[:LIMIT]
         ],
         "added_at_send": request.added_at_send,
@@ -218,7 +259,9 @@ def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
 
 def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
     chip, badge, sentence = OPERATION_STATES.get(operation.state, ("plain", operation.state, ""))
-    asked = operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
+    asked = (
+        operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
+    )
     return {
         "chip": chip, "badge": badge, "sentence": sentence, "tool": operation.tool, "asked": mask(jsontree.SURROGATE.sub("\ufffd", asked)[:1500]),
         "effect": EFFECTS.get(operation.effect, operation.effect), "why_effect": operation.why_effect, "target": mask(operation.target or ""),
@@ -295,5 +338,3 @@ def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
     answer = HttpResponse(data, content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'
     return answer
-
-

@@ -41,7 +41,9 @@ def rule(request: HttpRequest, code: str) -> HttpResponse:
     text = rulebook.PAGES.get(code) or provider().get(code)
     if text is None:
         raise Http404("No rule has this code.")
-    found = Finding.objects.filter(code=code, revision__in=Session.objects.exclude(current=None).values("current")).select_related("revision__session")
+    found = Finding.objects.filter(code=code, revision__in=Session.objects.exclude(current=None).values("current")).select_related(
+        "revision__session"
+    )
     shown = []
     for finding in found.order_by("-revision_id", "number")[:30]:
         ref = finding.rows[0] if finding.rows else ""

@@ -64,7 +64,10 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "model_default": desk.session.model,
         "profile_note": _profile_note(desk),
         "show": desk.show,
-        "filters": [{"words": f"{words}{_count(desk, show)}", "href": desk.href(show=show, at=selected), "current": show == desk.show} for show, words in SHOWS.items()],
+        "filters": [
+            {"words": f"{words}{_count(desk, show)}", "href": desk.href(show=show, at=selected), "current": show == desk.show}
+            for show, words in SHOWS.items()
+        ],
         "find": desk.find,
         "at": selected,
         "part": desk.part,
@@ -188,7 +191,9 @@ def _profile_note(desk: Desk) -> str:
     if used:
         return f"Simulated as {used}, as chosen."
     if written and written != desk.revision.profile:
-        return f"Simulated as {desk.revision.profile}: the newest observed, which a person would resume with today. The rows were written by {written}."
+        return (
+            f"Simulated as {desk.revision.profile}: the newest observed, which a person would resume with today. The rows were written by {written}."
+        )
     return ""
 
 

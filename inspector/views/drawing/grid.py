@@ -166,7 +166,9 @@ def _screen(row: GridRow, context: Context) -> SafeString:
         who = "Assistant · " + ", ".join(row.tools.split("\n"))
     if row.folded:
         who += " · folded by the client"
-    style = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}.get(row.screen_role, "said clip")
+    style = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}.get(
+        row.screen_role, "said clip"
+    )
     return el("div", el("span", who, class_="who"), clipped(context.mask(text), style, context.link(row.ref)), role="cell")
 
 
@@ -183,12 +185,19 @@ def clipped(text: str, style: str, link: str) -> SafeString:
 
 def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> SafeString:
     blocks = ", ".join(dict.fromkeys(row.blocks.split()))
-    chips = [el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message) for finding in findings]
+    chips = [
+        el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message)
+        for finding in findings
+    ]
     meta = [el("span", row.uuid[:8], class_="mono", title=row.uuid)] if row.uuid else []
     parent = row.parent_uuid
     if parent:
         above = context.parents.get(parent)
-        meta.append(el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from") if above else el("span", "↑ not in this window", title=parent))
+        meta.append(
+            el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from")
+            if above
+            else el("span", "↑ not in this window", title=parent)
+        )
     elif row.kind == "message":
         meta.append(el("span", "root"))
     if row.at:
@@ -238,7 +247,10 @@ def place_words(pointer: str) -> str:
 def _request(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]) -> SafeString:
     if row.pointers:
         pointers = row.pointers.split("\n")
-        shown = [el("div", el("a", place_words(pointer), href=context.link(row.ref), class_="place", data_panel="request"), f" {_block_word(row, number)}") for number, pointer in enumerate(pointers[:4])]
+        shown = [
+            el("div", el("a", place_words(pointer), href=context.link(row.ref), class_="place", data_panel="request"), f" {_block_word(row, number)}")
+            for number, pointer in enumerate(pointers[:4])
+        ]
         if len(pointers) > 4:
             shown.append(el("div", f"and {len(pointers) - 4} more places", class_="faint"))
         brace = numbers.get(row.ref, (0, ""))[1]
@@ -248,7 +260,15 @@ def _request(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]
     sentence = SENTENCES.get(row.reason, row.reason)  # type: ignore[call-overload]
     cause: Any = ""
     if row.because and row.because != row.ref:
-        cause = join("; caused by ", el("a", f"row {row.because}" if row.because[0] != "+" else f"added row {row.because}", href=context.link(row.because), data_ref_link=row.because))
+        cause = join(
+            "; caused by ",
+            el(
+                "a",
+                f"row {row.because}" if row.because[0] != "+" else f"added row {row.because}",
+                href=context.link(row.because),
+                data_ref_link=row.because,
+            ),
+        )
     return el("div", el("span", el("b", "left out: "), sentence, cause, class_="why left-out", title=f"at stage: {row.stage}"), role="cell")
 
 

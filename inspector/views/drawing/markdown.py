@@ -8,7 +8,29 @@ import nh3
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
-TAGS = {"p", "ul", "ol", "li", "code", "pre", "em", "strong", "a", "h2", "h3", "h4", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "br", "hr"}
+TAGS = {
+    "p",
+    "ul",
+    "ol",
+    "li",
+    "code",
+    "pre",
+    "em",
+    "strong",
+    "a",
+    "h2",
+    "h3",
+    "h4",
+    "blockquote",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "br",
+    "hr",
+}
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 

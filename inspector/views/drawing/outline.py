@@ -63,4 +63,11 @@ def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], 
             put(short, "")
     if not cells[0] and not cells[1]:
         return el("p", "Both are empty.", class_="muted")
-    return el("div", el("div", titles[0], class_="h"), el("div", titles[1], class_="h"), el("div", join(*cells[0])), el("div", join(*cells[1])), class_="diff")
+    return el(
+        "div",
+        el("div", titles[0], class_="h"),
+        el("div", titles[1], class_="h"),
+        el("div", join(*cells[0])),
+        el("div", join(*cells[1])),
+        class_="diff",
+    )
