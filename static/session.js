@@ -4,6 +4,8 @@
   const MOST = 1000;
   let grid, lines, loading = false;
 
+  /* The grid's own box where it scrolls by itself, else the page. */
+  const inner = () => getComputedStyle(grid).overflowY === "auto";
   const row = (ref) => document.getElementById("r" + ref);
   const current = () => lines.querySelector('[aria-current="true"]');
   const rows = () => [...lines.querySelectorAll(".row")];
@@ -63,7 +65,7 @@
       const top = anchor?.getBoundingClientRect().top;
       box.replaceWith(part);
       trim(side);
-      if (anchor) scrollBy(0, anchor.getBoundingClientRect().top - top);
+      if (anchor) (inner() ? grid : window).scrollBy(0, anchor.getBoundingClientRect().top - top);
       watch();
     } catch (error) {
       box.querySelector("a").textContent = "Could not load more rows. Try again";
@@ -78,7 +80,7 @@
     seen = new IntersectionObserver((entries) => {
       const near = entries.find((entry) => entry.isIntersecting);
       if (near) extend(near.target);
-    }, { rootMargin: "600px" });
+    }, { root: inner() ? grid : null, rootMargin: "600px" });
     lines.querySelectorAll("[data-edge]").forEach((box) => seen.observe(box));
   }
 

@@ -43,7 +43,7 @@ EFFECTS = {
     "unknown": "unknown effect: we can't tell what this changes, so we treat it as a change",
 }
 
-HOWS = {"normal": "normal (by session id)", "fork": "as a fork", "path": "from a file path", "switch": "switch inside a running client"}
+HOWS = {"normal": "normal", "fork": "fork", "path": "from file path", "switch": "switch"}
 """Way of resuming -> words."""
 
 ROLES = {

@@ -159,19 +159,9 @@ def _revisions(desk: Desk) -> list[Any]:
 
 def _steps(desk: Desk) -> list[dict[str, Any]]:
     """The safe next steps, in order."""
-    pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
     operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
-    repair = {"words": "Review the repair…", "href": reverse("repair", args=[pk]) + rev}
-    fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
-    export = {"words": "Export…", "href": reverse("export", args=[pk])}
-    delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
-    order = {
-        "needs-reconciliation": [operations, repair, fork, export],
-        "needs-repair": [repair, fork, export],
-        "blocked": [repair, export],
-        "live": [export, fork],
-    }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
-    return [*order, delete]
+    findings = {"words": "See what was found…", "href": desk.href(panel="findings") + "#panel"}
+    return [operations, findings] if desk.verdict == "needs-reconciliation" else [findings]
 
 
 def _versions(desk: Desk) -> list[tuple[str, str]]:

@@ -185,6 +185,7 @@ def clipped(text: str, style: str, link: str) -> SafeString:
 
 def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> SafeString:
     blocks = ", ".join(dict.fromkeys(row.blocks.split()))
+    size = f"{row.end - row.start:,} bytes, from {row.start:,}"
     chips = [
         el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message)
         for finding in findings
@@ -202,9 +203,8 @@ def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> 
         meta.append(el("span", "root"))
     if row.at:
         meta.append(el("time", row.at[11:23] if len(row.at) > 18 else row.at, datetime=row.at, title=row.at, class_="num"))
-    meta.append(el("span", f"{row.end - row.start:,} B", class_="num", title=f"bytes {row.start:,} to {row.end:,}"))
     return el(
-        "div", el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref), " ", el("b", row.type), f" {blocks}" if blocks else "", " ",
+        "div", el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref, title=size), " ", el("b", row.type), f" {blocks}" if blocks else "", " ",
         join(*[join(chip, " ") for chip in chips]), el("div", *meta, class_="meta"), role="cell",
     )  # fmt: skip
 
