@@ -22,7 +22,7 @@ VERDICTS = {
 }
 """Verdict -> (chip class, words)."""
 
-SEVERITIES = {"fatal": "danger", "error": "danger", "warning": "warn", "info": "info"}
+SEVERITIES = {"fatal": "fault", "error": "fault", "warning": "warn", "info": "info"}
 """Severity -> chip class."""
 
 OPERATION_STATES = {
@@ -111,6 +111,13 @@ def verdict_chip(verdict: str) -> SafeString:
     """The verdict in words, with its colour and shape."""
     style, words = VERDICTS.get(verdict, ("plain", verdict))
     return format_html('<span class="chip {}">{}</span>', style, words)
+
+
+@register.filter
+def code_spans(text: str) -> SafeString:
+    """Escaped text; what stands between backticks becomes `<code>`."""
+    pieces = [format_html("<code>{}</code>" if number % 2 else "{}", piece) for number, piece in enumerate((text or "").split("`"))]
+    return SafeString("".join(pieces)) if len(pieces) % 2 else format_html("{}", text)
 
 
 @register.filter

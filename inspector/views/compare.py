@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import reading
+from inspector.core.masking import mask
 from inspector.core.verdicts import SENTENCES
 from inspector.queries import derivation, indexing
 
 from .desk import open_desk
 from .drawing import outline
 from .drawing.grid import place_words
-from .masking import mask
 
 LIMIT = 300
 
@@ -46,17 +46,23 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "rev": desk.revision.number,
         "differences": list(islice(differences, LIMIT)),
         "more": next(differences, None) is not None,
-        "diff": outline.side_by_side(outline.outline(bodies[0]), outline.outline(bodies[1]), mask, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
-        "sides": [
-            {
-                "version": version, "verdict": side.verdict, "refused": side.inspection.state.refused, "messages": len(side.inspection.state.messages),
-                "added": len(side.inspection.state.added), "problems": len(side.inspection.request.problems) if side.inspection.request else 0,
-            }
-            for version, side in zip(versions, sides, strict=True)
-        ],
+        "diff": outline.side_by_side(*map(outline.outline, bodies), mask, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
+        "sides": [_side(version, side) for version, side in zip(versions, sides, strict=True)],
         "back": reverse("session", args=[pk]),
-    }  # fmt: skip
+    }
     return render(request, "session/compare.html", context)
+
+
+def _side(version: str | None, side: derivation.Derivation) -> dict[str, Any]:
+    state, request = side.inspection.state, side.inspection.request
+    return {
+        "version": version,
+        "verdict": side.verdict,
+        "refused": state.refused,
+        "messages": len(state.messages),
+        "added": len(state.added),
+        "problems": len(request.problems) if request else 0,
+    }
 
 
 def _differences(desk: Any, left: derivation.Derivation, right: derivation.Derivation) -> Any:

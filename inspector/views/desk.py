@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -19,11 +19,17 @@ from inspector.core.findings import Severity
 from inspector.core.state import ResumeAs
 from inspector.models import IndexedRow, Revision, Session
 from inspector.queries import derivation, indexing
+from inspector.queries import rows as stored
 
 from .drawing.minimap import Mark
 
 SHOWS = {"all": "All rows", "messages": "Messages", "problems": "Problems", "left-out": "Left out"}
 HOWS = ("normal", "fork", "path", "switch")
+SILENT = ("record", "progress", "not-a-transcript", "blank-line")
+"""Reasons that the filter "left out" passes over, as the stored index does."""
+MARKS = {"compaction": "c", "damaged": "p", "call": "p", "fatal": "p", "error": "p", "warning": "w", "info": "o"}
+PROMPTS = 20_000
+"""Rows up to which the map shows each user prompt."""
 LIGHT = 6_000_000
 """Bytes up to which a page may derive the session for its head strip; larger ones derive only when a panel asks."""
 
@@ -53,7 +59,6 @@ class Desk:
     dense: bool = False
     panel: str = "findings"
     at: str = ""
-    _parts: dict[int, int] = field(default_factory=dict)
 
     @property
     def default(self) -> bool:
@@ -100,28 +105,17 @@ class Desk:
     def _tuples(self) -> list[tuple[Any, ...]]:
         return _tuples_of(self.revision.pk, self.resume_as)
 
-    def _stored(self) -> QuerySet[IndexedRow]:
-        rows = self.revision.indexed_rows.filter(part=self.part)
-        if self.show == "messages":
-            rows = rows.filter(kind="message")
-        elif self.show == "left-out":
-            rows = rows.exclude(reason="")
-        elif self.show == "problems":
-            rows = rows.filter(seq__in=self._problem_seqs())
-        if self.find:
-            words = self.find
-            rows = rows.filter(
-                Q(preview__icontains=words)
-                | Q(uuid__startswith=words)
-                | Q(tools__icontains=words)
-                | Q(calls__contains=words)
-                | Q(results__contains=words)
-            )
-        return rows
+    @cached_property
+    def _found(self) -> list[int] | None:
+        """`seq` of the rows that the search inside finds; None without one."""
+        if not self.find:
+            return None
+        refs = stored.search(revision=self.revision, text=self.find, part=self.part)
+        return sorted(stored.seqs_of(revision=self.revision, refs=refs).values())
 
-    def _problem_seqs(self) -> list[int]:
-        first = self.first_row(self.part)
-        return sorted({first + int(ref.split(":")[1]) for ref in self.problem_refs})
+    def _stored(self) -> QuerySet[IndexedRow]:
+        rows = stored.matching(revision=self.revision, show=self.show, part=self.part)
+        return rows if self._found is None else rows.filter(seq__in=self._found)
 
     @cached_property
     def problem_refs(self) -> list[str]:
@@ -133,43 +127,35 @@ class Desk:
     def _chosen(self) -> list[IndexedRow]:
         """Rows of this view, for a derivation that is not stored."""
         problems = set(self.problem_refs)
-        words = self.find.lower()
-        keep = []
-        for values in self._tuples:
-            row = IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True)))
-            if row.part != self.part:
-                continue
-            if (
-                self.show == "messages"
-                and row.kind != "message"
-                or self.show == "left-out"
-                and not row.reason
-                or self.show == "problems"
-                and row.ref not in problems
-            ):
-                continue
-            if words and words not in f"{row.preview}\n{row.uuid}\n{row.tools}\n{row.calls}\n{row.results}".lower():
-                continue
-            keep.append(row)
-        return keep
+        found = None if self._found is None else set(self._found)
+        keep = {
+            "all": lambda row: True,
+            "messages": lambda row: row.kind == "message",
+            "problems": lambda row: row.ref in problems or row.kind == "damaged",
+            "left-out": lambda row: row.reason and row.reason not in SILENT,
+        }[self.show]
+        rows = (IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True))) for values in self._tuples if values[1] == self.part)
+        return [row for row in rows if keep(row) and (found is None or row.seq in found)]
 
-    def first_row(self, part: int) -> int:
-        """`seq` of row 0 of a part."""
-        if not self._parts:
-            self._parts = dict(self.revision.parts.values_list("number", "first_row"))
-        return self._parts.get(part, 0)
-
-    def seq(self, ref: str) -> int:
-        """`seq` of a ref; of an added row that of the row before it; the first row for what is no ref."""
+    def seq(self, ref: str) -> int | None:
+        """`seq` of a ref; of an added row that of the row before it. None for what is no row."""
         if ref.startswith("+"):
             ref = next((anchor for anchor, items in self.added.items() if any(item["ref"] == ref for item in items)), "")
-        part, _, idx = ref.partition(":")
-        return self.first_row(int(part)) + int(idx) if part.isdecimal() and idx.isdecimal() else self.first_row(self.part)
+        return stored.seq_of(revision=self.revision, ref=ref)
+
+    def row(self, ref: str) -> IndexedRow | None:
+        """One row, whatever the view shows."""
+        seq = self.seq(ref) if not ref.startswith("+") else None
+        if seq is None:
+            return None
+        if self.default:
+            return stored.matching(revision=self.revision).get(seq=seq)
+        return IndexedRow(**dict(zip(indexing.COLUMNS, self._tuples[seq], strict=True)))
 
     def after(self, seq: int, count: int) -> list[IndexedRow]:
         """Rows of this view from `seq` on."""
         if self.default:
-            return list(self._stored().filter(seq__gte=seq).order_by("seq")[:count])
+            return list(self._stored().filter(seq__gte=seq)[:count])
         return [row for row in self._chosen if row.seq >= seq][:count]
 
     def before(self, seq: int, count: int) -> list[IndexedRow]:
@@ -179,7 +165,14 @@ class Desk:
         return [row for row in self._chosen if row.seq < seq][-count:]
 
     def total(self) -> int:
+        """Rows of this view."""
         return self._stored().count() if self.default else len(self._chosen)
+
+    def left_out(self) -> int:
+        """Rows that a person may miss in the request: the client's own records do not count."""
+        if self.default:
+            return stored.matching(revision=self.revision, show="left-out", part=self.part).count()
+        return sum(1 for values in self._tuples if values[1] == self.part and values[21] and values[21] not in SILENT)
 
     def parents_of(self, rows: list[IndexedRow]) -> dict[str, str]:
         """Row id -> ref, for the rows and those that they hang from."""
@@ -251,27 +244,14 @@ class Desk:
         return here[0] if here else self.leaf if self.part == 0 else ""
 
     def marks(self) -> list[Mark]:
-        """The part on the map."""
-        if self.default:
-            rows = self.revision.indexed_rows.filter(part=self.part).order_by("seq").values_list("part", "idx", "kind", "role", "reason", "type")
-        else:
-            rows = [(row[1], row[2], row[5], row[10], row[21], row[6]) for row in self._tuples if row[1] == self.part]
-        marks = []
-        for part, idx, kind, role, reason, type_ in rows:
-            ref = f"{part}:{idx}"
-            found = self.findings_at.get(ref, ())
-            if any(finding.severity in ("fatal", "error") for finding in found):
-                mark = "p"
-            elif any(finding.severity == "warning" for finding in found):
-                mark = "w"
-            elif "compact" in type_ or ref in self.added:
-                mark = "c"
-            elif reason:
-                mark = "x"
-            else:
-                mark = ("u" if role == "user" else "m") if kind == "message" else "o"
-            marks.append(Mark(ref, mark))
-        return marks
+        """The part on the map: every row, those that matter by what they are."""
+        first, count = self.revision.parts.values_list("first_row", "rows").get(number=self.part)
+        words = dict(stored.minimap(revision=self.revision))
+        kinds = {seq: MARKS[word] for seq, word in words.items()}
+        if count <= PROMPTS:
+            said = stored.matching(revision=self.revision, show="messages", part=self.part).filter(role="user", tools="", results="")
+            kinds = dict.fromkeys(said.values_list("seq", flat=True), "u") | kinds
+        return [Mark(f"{self.part}:{number}", kinds.get(first + number, "o")) for number in range(count)]
 
 
 @lru_cache(maxsize=4)

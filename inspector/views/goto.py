@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import rulebook
-from inspector.models import Session
+from inspector.queries import inbox
 
 REF = re.compile(r"^(\+\d{1,6}|\d{1,6}:\d{1,9})$")
 PAGES = (("inbox", "Inbox"), ("rules", "Rules"), ("errors", "Paste an error"), ("audit", "Audit trail"))
@@ -30,11 +29,6 @@ def goto(request: HttpRequest) -> HttpResponse:
     items += [{"kind": "page", "words": title, "href": reverse(name)} for name, title in PAGES if not lower or lower in title.lower()]
     if lower:
         items += [{"kind": "rule", "words": code, "href": reverse("rule", args=[code])} for code in rulebook.PAGES if lower in code][:LIMIT]
-    found = Session.objects.all()
-    for word in lower.split()[:8]:
-        found = found.filter(Q(search__contains=word) | Q(native_id__startswith=word))
-    items += [
-        {"kind": "session", "words": str(session)[:100], "href": reverse("session", args=[session.pk])}
-        for session in found.order_by("-last_activity", "-pk")[:LIMIT]
-    ]
+    for session in inbox.inbox(text=words, limit=LIMIT, agents=True).sessions:
+        items.append({"kind": "session", "words": str(session)[:100], "href": reverse("session", args=[session.pk])})
     return render(request, "goto/_results.html", {"items": items})

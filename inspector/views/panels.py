@@ -13,17 +13,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core.jsonspans import NotJson, loads
+from inspector.core.masking import mask
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
-from inspector.queries import artifacts, audit
+from inspector.queries import audit
+from inspector.queries import rows as stored
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES
 
 from .desk import Desk, client_title, open_desk
 from .drawing import ansi, jsontree, outline
 from .drawing.grid import place_words
 from .drawing.html import el
-from .masking import mask
 
 TABS = {
     "row": "Row",
@@ -96,13 +97,10 @@ def part_name(desk: Desk) -> str:
 
 
 def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    if not at or at.startswith("+"):
+    row = desk.row(at)
+    if row is None:
         return {"row": None}
-    found = desk.after(desk.seq(at), 1)
-    if not found or found[0].ref != at:
-        return {"row": None}
-    row = found[0]
-    data = artifacts.part_bytes(revision=desk.revision, number=row.part)[row.start : row.end]
+    data = stored.slices(revision=desk.revision, rows=[row])[0]
     try:
         value = None if row.damage or row.kind in ("blank", "blob") else loads(data)
     except NotJson:
@@ -147,7 +145,7 @@ def _state(desk: Desk, at: str, message: str) -> dict[str, Any]:
     return {
         "client_title": client_title(state.client),
         "profile": state.version,
-        "messages": len(state.messages),
+        "message_count": len(state.messages),
         "facts": [_fact(desk, fact) for fact in state.facts],
     }
 
@@ -213,7 +211,7 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         content = item.get("content")
         here = [problem for problem in request.problems if _message_number(problem.pointer) == number]
         shown.append({
-            "number": number, "role": item.get("role"), "words": "text" if isinstance(content, str) else f"{len(content or [])} part{'s' if len(content or []) != 1 else ''}",
+            "number": number, "role": item.get("role"), "words": "text" if isinstance(content, str) else f"parts: {len(content or [])}",
             "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, mask),
             "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": mask(problem.message)} for problem in here],
         })  # fmt: skip
@@ -330,11 +328,9 @@ def _body(desk: Desk, indent: int | None) -> str:
 def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
     """The exact bytes of row `at`, unmasked: whoever may open the session may export it."""
     desk = open_desk(request, pk)
-    found = desk.after(desk.seq(desk.at), 1)
-    if not found or found[0].ref != desk.at:
+    row = desk.row(desk.at)
+    if row is None:
         raise Http404("no such row")
-    row = found[0]
-    data = artifacts.part_bytes(revision=desk.revision, number=row.part)[row.start : row.end]
-    answer = HttpResponse(data, content_type="application/octet-stream")
+    answer = HttpResponse(stored.slices(revision=desk.revision, rows=[row])[0], content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'
     return answer

@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import rulebook
+from inspector.core.masking import mask
 from inspector.core.request import DIALECTS
 from inspector.models import Finding, Session
 
 from .drawing import markdown
-from .masking import mask
 
 
 def provider() -> dict[str, str]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from inspector.core import reading
 from inspector.core.errors import CoreError
+from inspector.core.masking import mask
 from inspector.models import IndexedRow
 from inspector.templatetags.words import HOWS, VERDICTS
 
@@ -20,7 +21,6 @@ from . import panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
 from .drawing import grid, minimap
 from .drawing.html import el, join
-from .masking import mask
 
 WINDOW = 200
 MOST = 1000
@@ -103,9 +103,9 @@ def _window(desk: Desk, request: HttpRequest, at: str) -> list[IndexedRow]:
         return desk.before(until, count)
     if (seq := _number(request, "from")) is not None:
         return desk.after(seq, count)
-    if not at:
+    here = desk.seq(at) if at else None
+    if here is None:
         return desk.after(0, count)
-    here = desk.seq(at)
     later = desk.after(here, count - count // 3)
     return desk.before(here, count - len(later)) + later
 
@@ -143,11 +143,7 @@ def _edge(side: str, href: str, seq: int, words: str) -> SafeString:
 
 
 def _count(desk: Desk, show: str) -> str:
-    if show == "problems":
-        return f" {len(desk.problem_refs):,}"
-    if show == "left-out" and desk.part == 0:
-        return f" {max(0, desk.counts.get('rows', 0) - desk.counts.get('reached', 0)):,}"
-    return ""
+    return {"problems": f" {len(desk.problem_refs):,}", "left-out": f" {desk.left_out():,}"}.get(show, "")
 
 
 def _revisions(desk: Desk) -> list[Any]:

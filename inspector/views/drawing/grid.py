@@ -18,9 +18,11 @@ from inspector.templatetags.words import ADDED, ROLES, SEVERITIES
 from . import ansi
 from .html import el, join
 
-SHOWN = 700
-"""Characters of a cell's text before "show all"."""
-LINES = 14
+CUT = 240
+"""Characters of a preview that may have been cut by the index."""
+LINES = 8
+"""Lines of a cell before "show all"."""
+STYLES = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}
 
 
 class GridRow(Protocol):
@@ -87,16 +89,20 @@ def windows(rows: Iterable[GridRow], context: Context) -> SafeString:
     rows = list(rows)
     numbers = _messages(rows, context)
     out: list[SafeString] = []
-    for fold, group in groupby(rows, key=lambda row: _fold(row, context)):
+    held: list[dict[str, Any]] = []
+    last: int | None = None
+    for fold, group in groupby(rows, key=lambda row: _fold(row, context) if context.folding else None):
         members = list(group)
-        if fold and context.folding:
-            out.append(_draw_fold(fold, members, context))
-            out += [_draw_added(item, numbers) for row in members for item in context.added.get(row.ref, ())]
-            continue
-        for row in members:
-            out.append(_draw_row(row, context, numbers))
-            out += [_draw_added(item, numbers) for item in context.added.get(row.ref, ())]
-    return join(*out)
+        for row in members[:1] if fold else members:
+            # Rows that a resume adds wait until the message that they answer is complete.
+            number = _number(row.pointers.split("\n", 1)[0])
+            if held and number != last:
+                out += [_draw_added(item, numbers, context) for item in held]
+                held = []
+            last = number
+            out.append(_draw_fold(fold, members, context) if fold else _draw_row(row, context, numbers))
+            held += [item for member in (members if fold else [row]) for item in context.added.get(member.ref, ())]
+    return join(*out, *[_draw_added(item, numbers, context) for item in held])
 
 
 FOLDS = {
@@ -150,63 +156,54 @@ def _draw_row(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]
     classes = ["row"] + (["problem"] if worst else ["watch"] if watch else []) + (["out"] if row.reason else [])
     return el(
         "div", _screen(row, context), _transcript(row, context, findings), _state(row, findings), _request(row, context, numbers),
-        class_=" ".join(classes), role="row", id=f"r{ref}", data_ref=ref, data_seq=row.seq, tabindex=-1, aria_current="true" if ref == context.selected else None,
-        data_problem="1" if worst or watch else None,
+        class_=" ".join(classes), role="row", id=f"r{ref}", data_ref=ref, data_seq=row.seq, tabindex=-1,
+        aria_current="true" if ref == context.selected else None, data_problem="1" if worst or watch else None,
     )  # fmt: skip
 
 
 def _screen(row: GridRow, context: Context) -> SafeString:
-    text = row.preview
     if not row.screen_role:
         if row.damage:
-            return el("div", el("span", "not shown", class_="faint"), el("span", context.mask(text[:200]), class_="toolbox"), role="cell")
+            return el("div", el("span", "not shown", class_="faint"), el("span", context.mask(row.preview), class_="toolbox clip"), role="cell")
         return el("div", el("span", "not shown", class_="faint"), role="cell")
     who = ROLES.get(row.screen_role, row.screen_role.capitalize())
     if row.tools and row.screen_role == "tool":
         who = "Assistant · " + ", ".join(row.tools.split("\n"))
     if row.folded:
         who += " · folded by the client"
-    style = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}.get(
-        row.screen_role, "said clip"
-    )
-    return el("div", el("span", who, class_="who"), clipped(context.mask(text), style, context.link(row.ref)), role="cell")
+    style = STYLES.get(row.screen_role, "said clip")
+    return el("div", el("span", who, class_="who"), _clipped(context.mask(row.preview), style, context.link(row.ref)), role="cell")
 
 
-def clipped(text: str, style: str, link: str) -> SafeString:
+def _clipped(text: str, style: str, link: str) -> SafeString:
     """The text, terminal colours drawn, cut to a cell's size with a link to the whole of it."""
     lines = text.split("\n")
-    short = "\n".join(lines[:LINES])[:SHOWN]
-    if len(short) == len(text):
+    short = "\n".join(lines[:LINES])
+    if len(lines) <= LINES and len(text) < CUT:
         return el("span", ansi.draw(text), class_=style)
-    rest = len(lines) - short.count("\n") - 1
-    more = f"… {rest:,} more lines" if rest > 0 else f"… {len(text) - len(short):,} more characters"
-    return join(el("span", ansi.draw(short), class_=style), el("a", more, href=link, class_="more-text", data_panel="row"))
+    return join(el("span", ansi.draw(short + "…"), class_=style), el("a", "show all", href=link, class_="more-text", data_panel="row"))
 
 
 def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> SafeString:
     blocks = ", ".join(dict.fromkeys(row.blocks.split()))
     size = f"{row.end - row.start:,} bytes, from {row.start:,}"
-    chips = [
-        el("a", finding.code, href=f"/rules/{finding.code}/", class_=f"chip {SEVERITIES[finding.severity]}", title=finding.message)
-        for finding in findings
-    ]
+    name = el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref, title=size)
+    chips = []
+    for finding in findings:
+        style = f"chip {SEVERITIES[finding.severity]}"
+        chips += [el("a", finding.code, href=f"/rules/{finding.code}/", class_=style, title=context.mask(finding.message)), " "]
     meta = [el("span", row.uuid[:8], class_="mono", title=row.uuid)] if row.uuid else []
-    parent = row.parent_uuid
-    if parent:
-        above = context.parents.get(parent)
-        meta.append(
-            el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from")
-            if above
-            else el("span", "↑ not in this window", title=parent)
-        )
+    above = context.parents.get(row.parent_uuid)
+    if above:
+        meta.append(el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from"))
+    elif row.parent_uuid:
+        meta.append(el("span", "↑ not in the file", title=row.parent_uuid))
     elif row.kind == "message":
         meta.append(el("span", "root"))
     if row.at:
-        meta.append(el("time", row.at[11:23] if len(row.at) > 18 else row.at, datetime=row.at, title=row.at, class_="num"))
-    return el(
-        "div", el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref, title=size), " ", el("b", row.type), f" {blocks}" if blocks else "", " ",
-        join(*[join(chip, " ") for chip in chips]), el("div", *meta, class_="meta"), role="cell",
-    )  # fmt: skip
+        meta.append(el("time", row.at[11:23] if len(row.at) > 18 else row.at, title=row.at, class_="num"))
+    head = join(name, " ", el("b", row.type), f" {blocks}" if blocks else "", " ")
+    return el("div", head, *chips, el("div", *meta, class_="meta"), role="cell")
 
 
 def _state(row: GridRow, findings: list[GridFinding]) -> SafeString:
@@ -253,22 +250,14 @@ def _request(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]
         ]
         if len(pointers) > 4:
             shown.append(el("div", f"and {len(pointers) - 4} more places", class_="faint"))
-        brace = numbers.get(row.ref, (0, ""))[1]
-        return el("div", *shown, role="cell", class_=f"brace {brace}".strip() if brace != "alone" else None)
+        return el("div", *shown, role="cell", class_=_brace(numbers, row.ref))
     if not row.reason:
         return el("div", el("span", "no request", class_="faint"), role="cell")
     sentence = SENTENCES.get(row.reason, row.reason)  # type: ignore[call-overload]
     cause: Any = ""
     if row.because and row.because != row.ref:
-        cause = join(
-            "; caused by ",
-            el(
-                "a",
-                f"row {row.because}" if row.because[0] != "+" else f"added row {row.because}",
-                href=context.link(row.because),
-                data_ref_link=row.because,
-            ),
-        )
+        words = f"added row {row.because}" if row.because.startswith("+") else f"row {row.because}"
+        cause = join("; caused by ", el("a", words, href=context.link(row.because), data_ref_link=row.because))
     return el("div", el("span", el("b", "left out: "), sentence, cause, class_="why left-out", title=f"at stage: {row.stage}"), role="cell")
 
 
@@ -280,18 +269,24 @@ def _block_word(row: GridRow, number: int) -> str:
     return f"{word} {row.tools.split(chr(10))[0]}" if word == "call" and row.tools else f"{row.role} · {word}" if row.role else word
 
 
-def _draw_added(item: dict[str, Any], numbers: dict[str, tuple[int, str]]) -> SafeString:
-    ref, why = item["ref"], ADDED.get(item["why"], item["why"])
-    pointers = item.get("pointers") or []
-    prompt = item["why"] == "prompt"
-    text = item.get("text") or ""
+def _draw_added(item: dict[str, Any], numbers: dict[str, tuple[int, str]], context: Context) -> SafeString:
+    ref, prompt = item["ref"], item["why"] == "prompt"
+    why = ADDED.get(item["why"], item["why"])
+    pointers = (item.get("pointers") or [])[:3]
+    text = context.mask(item.get("text") or "")
+    name = el("a", ref, href=f"#r{ref}", class_="ref", data_ref_link=ref)
+    said = join(el("span", "You, next", class_="who"), el("span", text, class_="said")) if prompt else el("span", "not shown", class_="faint")
+    held = [el("div", f"+ {_message_words(pointer)}", class_="why") for pointer in pointers] or [el("div", "held", class_="why")]
+    places = [el("div", el("span", place_words(pointer), class_="place")) for pointer in pointers]
+    quoted = "" if prompt or not text else f"“{text[:200]}{'…' if len(text) > 200 else ''}”"
     return el(
         "div",
-        el("div", el("span", "You, next", class_="who") if prompt else el("span", "not shown", class_="faint"), el("span", text, class_="said") if prompt else "", role="cell"),
-        el("div", el("span", "next prompt" if prompt else "added on resume", class_="chip added"), " ", el("a", ref, href=f"#r{ref}", class_="ref", data_ref_link=ref), f" {why}", el("div", "not in the file", class_="meta"), role="cell"),
-        el("div", *[el("div", f"+ {_message_words(pointer)}", class_="why") for pointer in pointers[:3]] or [el("span", "held", class_="why")], role="cell"),
-        el("div", *[el("div", el("span", place_words(pointer), class_="place")) for pointer in pointers[:3]], el("span", f"“{text[:160]}”" if text and not prompt else "", class_="why"), role="cell", class_=_brace(numbers, ref)),
+        el("div", said, role="cell"),
+        el("div", el("span", "added on resume", class_="chip added"), " ", name, f" {why}", el("div", "not in the file", class_="meta"), role="cell"),
+        el("div", *held, role="cell"),
+        el("div", *places, el("span", quoted, class_="why"), role="cell", class_=_brace(numbers, ref)),
         class_="row invented", role="row", id=f"r{ref}", data_ref=ref, tabindex=-1,
+        aria_current="true" if ref == context.selected else None,
     )  # fmt: skip
 
 
@@ -306,12 +301,18 @@ def _brace(numbers: dict[str, tuple[int, str]], ref: str) -> str | None:
 def _messages(rows: list[GridRow], context: Context) -> dict[str, tuple[int, str]]:
     """Ref -> (message number, first | "" | last | alone) for the rows, added ones included, that share a message of the request."""
     sequence: list[tuple[str, int]] = []
+    held: list[tuple[str, int]] = []
     for row in rows:
-        if row.pointers and (number := _number(row.pointers.split("\n", 1)[0])) is not None:
+        number = _number(row.pointers.split("\n", 1)[0])
+        if held and sequence and number != sequence[-1][1]:
+            sequence += held
+            held = []
+        if number is not None:
             sequence.append((row.ref, number))
         for item in context.added.get(row.ref, ()):
-            if item.get("pointers") and (number := _number(item["pointers"][0])) is not None:
-                sequence.append((item["ref"], number))
+            if item.get("pointers") and (place := _number(item["pointers"][0])) is not None:
+                held.append((item["ref"], place))
+    sequence += held
     out: dict[str, tuple[int, str]] = {}
     for number, refs in _runs(sequence):
         for place, ref in enumerate(refs):
