@@ -152,7 +152,7 @@ def _state(desk: Desk, at: str, message: str) -> dict[str, Any]:
 
 def _fact(desk: Desk, fact: Fact) -> dict[str, Any]:
     value = fact.value
-    lines = "" if value is None else value if isinstance(value, str) else jsontree.dump(value)
+    lines = "" if value is None else _words(value)
     return {
         "words": fact.name.replace("-", " ").capitalize(),
         "known": fact.known,
@@ -162,6 +162,20 @@ def _fact(desk: Desk, fact: Fact) -> dict[str, Any]:
         "note": mask(fact.note),
         "restored": _restored(fact.restored),
     }
+
+
+def _words(value: Any, indent: str = "") -> str:
+    """A fact's value in lines: `name: value`, items of lists behind a dash."""
+    if isinstance(value, dict) and value:
+        return "\n".join(f"{indent}{name}:{_under(item, indent)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)) and value:
+        return "\n".join(f"{indent}-{_under(item, indent)}" for item in value)
+    return value if isinstance(value, str) else jsontree.dump(value)
+
+
+def _under(item: Any, indent: str) -> str:
+    nested = isinstance(item, (dict, list, tuple)) and bool(item)
+    return "\n" + _words(item, indent + "  ") if nested else " " + _words(item)
 
 
 def _restored(restored: Restored) -> str:

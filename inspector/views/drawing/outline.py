@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -12,6 +13,8 @@ from django.utils.safestring import SafeString
 from .html import el, join
 
 WIDTH = 110
+MOST = 600
+"""Lines of a comparison that a page shows."""
 
 
 def outline(body: Mapping[str, Any] | None) -> list[str]:
@@ -38,36 +41,24 @@ def _block(block: Any) -> str:
 
 
 def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], titles: tuple[str, str], around: int = 3) -> SafeString:
-    """Two columns; lines that only one side has are marked with a sign and a colour; long equal runs are folded to `around` lines."""
-    cells: tuple[list[SafeString], list[SafeString]] = ([], [])
+    """Two columns, line beside line; lines that only one side has carry a sign and a colour; long equal runs are folded to `around` lines."""
+    pairs: list[tuple[SafeString | str, SafeString | str]] = []
 
-    def put(side: int, text: str, kind: str = "") -> None:
-        sign = {"del": "− ", "ins": "+ "}.get(kind, "  ")
-        cells[side].append(el("span", sign + mask(text), class_=f"l {kind}".strip()))
+    def line(text: str, sign: str = " ", kind: str = "") -> SafeString:
+        return el("span", f"{sign} {mask(text)}", class_=f"l {kind}".strip())
 
     for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
             lines = left[a:b]
             if len(lines) > 2 * around + 1:
-                lines = [*lines[:around], f"… {len(lines) - 2 * around} equal lines", *lines[-around:]]
-            for line in lines:
-                put(0, line)
-                put(1, line)
-            continue
-        for line in left[a:b]:
-            put(0, line, "del")
-        for line in right[c:d]:
-            put(1, line, "ins")
-        short = 0 if b - a < d - c else 1
-        for _ in range(abs((d - c) - (b - a))):
-            put(short, "")
-    if not cells[0] and not cells[1]:
+                lines = [*lines[:around], f"… {len(lines) - 2 * around:,} equal lines", *lines[-around:]]
+            pairs += [(line(text), line(text)) for text in lines]
+        else:
+            gone = [line(text, "−", "del") for text in left[a:b]]
+            come = [line(text, "+", "ins") for text in right[c:d]]
+            pairs += list(zip_longest(gone, come, fillvalue=""))
+    if not pairs:
         return el("p", "Both are empty.", class_="muted")
-    return el(
-        "div",
-        el("div", titles[0], class_="h"),
-        el("div", titles[1], class_="h"),
-        el("div", join(*cells[0])),
-        el("div", join(*cells[1])),
-        class_="diff",
-    )
+    cells = [el("div", side) for pair in pairs[:MOST] for side in pair]
+    more = el("p", f"{len(pairs) - MOST:,} more lines are not shown.", class_="muted") if len(pairs) > MOST else ""
+    return join(el("div", el("div", titles[0], class_="h"), el("div", titles[1], class_="h"), *cells, class_="diff"), more)
