@@ -39,7 +39,7 @@ def file_history(held: Gathered) -> Fact:
         for path, backup in named:
             if isinstance(backup, dict):
                 key = f"{path}@{backup.get('version')}"
-                tracked[key] = {"path": path, "version": backup.get("version"), "backup": backup.get("backupFileName")}
+                tracked[key] = {"path": path, "version": backup.get("version"), "backup": text_of(backup.get("backupFileName"))}
     if not rows:
         return not_recorded("file-history", "No snapshot: sessions without a terminal write none.", BUT_PATH)
     here = {name.rsplit("/", 1)[-1] for _, name in parts_in(held, "file-history")}

@@ -34,6 +34,8 @@ class Gathered:
     chain: list[Row]
     """All rows of the conversation in file order, side conversations left out."""
     branch: list[Row]
+    starts: list[int]
+    """First byte of each row of the main transcript."""
 
     def rows(self, *types: str) -> list[Row]:
         """Rows of these types in file order."""
@@ -64,12 +66,10 @@ class Gathered:
 
     def holding(self, needle: bytes) -> Iterator[Row]:
         """Rows of the main transcript whose bytes hold `needle`, found without parsing, at most MOST_HITS."""
-        rows = [row for row in self.session.rows if row.part == 0]
-        starts = [row.start for row in rows]
         data = self.session.source.parts[0].data
         at, count = data.find(needle), 0
         while at >= 0 and count < MOST_HITS:
-            row = rows[bisect_right(starts, at) - 1]
+            row = self.session.rows[bisect_right(self.starts, at) - 1]
             yield row
             count += 1
             at = data.find(needle, row.end)
@@ -81,9 +81,11 @@ def gather(session: Session, branch: list[str]) -> Gathered:
     chain: list[Row] = []
     wanted = set(branch)
     by_ref: dict[str, Row] = {}
+    starts: list[int] = []
     for row in session.rows:
         if row.part:
             break
+        starts.append(row.start)
         if row.ref in wanted:
             by_ref[row.ref] = row
         if row.kind in CHAIN_KINDS:
@@ -95,7 +97,7 @@ def gather(session: Session, branch: list[str]) -> Gathered:
                 by_type[row.type].append(row)
         else:
             by_type[row.type].append(row)
-    return Gathered(session, by_type, chain, [by_ref[ref] for ref in branch if ref in by_ref])
+    return Gathered(session, by_type, chain, [by_ref[ref] for ref in branch if ref in by_ref], starts)
 
 
 def refs(rows: list[Row]) -> tuple[str, ...]:

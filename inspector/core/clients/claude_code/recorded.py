@@ -203,9 +203,15 @@ def _parts_at(recorded: list[dict[str, Any]], derived: list[StateMessage]) -> in
         if number >= len(derived):
             return number
         ours = {"role": derived[number].role, "content": derived[number].content}
-        if message_hash(ours) != message_hash(message):
+        if _said(ours) != _said(message):
             return number
     return None
+
+
+def _said(message: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """Role and content as a reader would compare them: settings beside the content and line ends of a text do not count."""
+    blocks = [{**block, "text": block["text"].rstrip()} if _is_text(block) else block for block in normal(message)["content"]]
+    return message.get("role"), blocks
 
 
 def _note(found: list[RecordedMessage], parts_at: int | None, no_shape: bool) -> str:
