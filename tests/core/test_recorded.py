@@ -12,9 +12,10 @@ import pytest
 from inspector.capture.folder import session_files, source_of
 from inspector.core.clients.claude_code import recorded
 from inspector.core.clients.claude_code.read import read
+from inspector.core.clients.claude_code.resume import resume
 from inspector.core.session import Session
 from inspector.core.source import Part, Source
-from inspector.core.state import RuntimeState, StateMessage
+from inspector.core.state import ResumeAs, RuntimeState, StateMessage
 
 CORPUS = Path(__file__).parents[1] / "corpus/claude-code-recorded"
 CASES = sorted(path.name for path in CORPUS.iterdir())
@@ -110,6 +111,17 @@ def test_the_first_message_in_which_the_next_request_differs() -> None:
     other = recorded.recorded_request(session, state_of([*sent[:4], {"role": "user", "content": "else"}, *sent[5:]]))
     assert same is not None and same.parts_at is None
     assert other is not None and other.parts_at == 4
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_derived_request_repeats_the_recorded_one_letter_for_letter(name: str) -> None:
+    session = session_of(name)
+    state = resume(session, ResumeAs())
+    request = recorded.recorded_request(session, state)
+    assert request is not None and request.parts_at is None
+    for ours, theirs in zip(state.messages, request.body["messages"], strict=False):
+        sent = {key: value for key, value in theirs.items() if key != "output_config"}
+        assert recorded.normal({"role": ours.role, "content": ours.content}) == recorded.normal(sent)
 
 
 def test_a_sub_agent_keeps_its_own_last_request() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
 from .cleanup import THINKING, merge_blocks
-from .context import attachment_blocks, is_persons_message, reminder
+from .context import attachment_blocks, is_persons_message, reminder, unframed
 from .items import Item
 from .javascript import json_text
 from .profiles import Profile
@@ -34,6 +34,7 @@ class Wire:
     string: bool = False
     """Content was one plain string and nothing was merged with it."""
     context: Pairs = field(default_factory=list)
+    ends_in_context: bool = False
     empty: str | None = None
     """Row that holds the place of the message if nothing else of it is left."""
 
@@ -100,7 +101,7 @@ class Assembly:
             last = self.last_user() or self.push(Wire("user", []))
             last.context += [(block, item.ref) for block in blocks]
             return
-        self.add_user([(block, item.ref) for block in blocks])
+        self.add_user([(block, item.ref) for block in blocks], context=True)
 
     def system(self, item: Item) -> None:
         if item.light.subtype == "local_command" and item.content is not None:
@@ -116,16 +117,17 @@ class Assembly:
             blocks = [({**b, "text": reminder(b["text"])} if b.get("type") == "text" else b, ref) for b, ref in blocks]
         self.add_user(blocks, string=isinstance(item.content, str))
 
-    def add_user(self, blocks: Pairs, string: bool = False) -> None:
-        last = self.last_user()
-        if last is None:
-            self.push(Wire("user", blocks, string=string))
-            return
+    def add_user(self, blocks: Pairs, string: bool = False, context: bool = False) -> None:
+        """Put blocks into the open user message, or into a new one. Texts of stored context are joined among themselves without a seam."""
+        last = self.last_user() or self.push(Wire("user", []))
         if not last.blocks:
             last.blocks, last.string = blocks, string
-            return
-        merged, refs = merge_blocks(last.blocks, blocks)
-        last.blocks, last.string = list(zip(merged, refs, strict=True)), False
+        elif context and last.ends_in_context:
+            last.blocks, last.string = [*last.blocks, *blocks], False
+        else:
+            merged, refs = merge_blocks(last.blocks, blocks)
+            last.blocks, last.string = list(zip(merged, refs, strict=True)), False
+        last.ends_in_context = context
 
     def assistant(self, item: Item) -> None:
         if item.light.api_error and item.light.model == "<synthetic>":
@@ -280,7 +282,7 @@ class Assembly:
                 text = wire.blocks[0][0].get("text") if wire.string and len(wire.blocks) == 1 else None
                 out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows))
             if wire.context:
-                out.append(StateMessage("system", [block for block, _ in wire.context], [ref for _, ref in wire.context]))
+                out.append(StateMessage("system", "\n\n".join(unframed(block["text"]) for block, _ in wire.context), [ref for _, ref in wire.context]))
         placed = {ref for message in out for ref in message.rows}
         self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
         return out

@@ -15,7 +15,7 @@ def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]
     if profile.rendered and item.rendered is not None:
         texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
         bare = is_persons_message(item)
-        return [_text(_unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False
+        return [_text(unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False
     if kind not in profile.context_types or not _has_text(item):
         return None, False
     text = _wording(kind, item.attachment)
@@ -24,7 +24,8 @@ def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]
     return [_text(reminder(f"(text of the stored context `{kind}`, made by the client at send time; not recorded)"))], True
 
 
-def _unframed(text: str) -> str:
+def unframed(text: str) -> str:
+    """A text without that frame: what a message of role `system` and a person's own words are sent as."""
     return text.removeprefix("<system-reminder>\n").removesuffix("\n</system-reminder>")
 
 
