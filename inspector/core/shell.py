@@ -63,7 +63,8 @@ def script_effect(script: str, depth: int = 0) -> Effect:
         found.append(unknown(f"longer than {LONGEST} characters"))
     if not all(char in "\n\t" or char.isprintable() for char in script):
         found.append(unknown("holds characters that cannot be seen"))
-    root = _parser().parse(script[:READ_AT_MOST].encode("utf-8", "replace")).root_node
+    text = re.sub(r"\n(?=\\)", "\n ", script[:READ_AT_MOST])  # the grammar misses a line end right before a backslash
+    root = _parser().parse(text.encode("utf-8", "replace")).root_node
     if root.has_error:
         found.append(unknown("cannot be read as a shell script"))
     found += _parts(root, depth)
@@ -76,6 +77,7 @@ def script_effect(script: str, depth: int = 0) -> Effect:
 def _parts(root: Node, depth: int) -> Iterator[Effect]:
     """Effects of every part of a tree, without recursion: hostile input may nest deeply."""
     stack = [root]
+    source = root.text or b""
     behind: dict[int, list[Word]] = {}
     while stack:
         node = stack.pop()
@@ -83,6 +85,9 @@ def _parts(root: Node, depth: int) -> Iterator[Effect]:
         if any(child.type == "&" for child in node.children):
             yield unknown("runs in the background")
         if node.type == "comment":
+            if re.search(rb"\\[ \t\n]$", source[: node.start_byte - root.start_byte]):
+                yield unknown("a word that looks like a comment")
+                yield script_effect(_text(node)[1:], depth + 1)
             continue
         if node.type == "redirected_statement":
             words = _words_behind(node)
@@ -168,13 +173,20 @@ def _command(node: Node, behind: list[Word], depth: int) -> Iterator[Effect]:
         elif child.type == "file_redirect":
             words += [_word(extra) for extra in child.children_by_field_name("destination")[1:]]
         elif child.is_named and not child.type.endswith("_redirect"):
-            if re.match(r"[ \t]*\n", _text(child)) and words:  # the grammar misses a line end before a backslash
+            if words and _line_ends(node, child):
                 yield command(words, lambda script: script_effect(script, depth + 1))
                 words = []
             words.append(_word(child))
     words += behind
     if words:
         yield command(words, lambda script: script_effect(script, depth + 1))
+
+
+def _line_ends(node: Node, child: Node) -> bool:
+    """Whether the line ended before this word, although the grammar takes it for one more word of the command."""
+    gap = re.search(rb"(?:[ \t\n]|\\\n)*$", (node.text or b"")[: child.start_byte - node.start_byte])
+    lead = re.match(rb"[ \t\n]*", child.text or b"")
+    return b"\n" in ((gap[0] if gap else b"").replace(b"\\\n", b"") + (lead[0] if lead else b""))
 
 
 def _redirect(node: Node) -> Effect:
