@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from . import wording
 from .findings import Finding, Severity
 from .inspection import Inspection
 
@@ -17,11 +18,38 @@ def verdict(inspection: Inspection, findings: list[Finding]) -> str:
         return "live"
     if inspection.state.refused is not None:
         return "blocked"
-    if any(op.state == "uncertain" for op in inspection.operations):
+    if any(op.state == "uncertain" for op in inspection.operations) or any(f.code == "effect-without-row" for f in findings):
         return "needs-reconciliation"
     if any(f.severity in (Severity.FATAL, Severity.ERROR) for f in findings):
         return "needs-repair"
     return "ready"
+
+
+def summary(inspection: Inspection, findings: list[Finding]) -> str:
+    """One sentence for a person: what state it is in, what may have happened, what to do next."""
+    state = inspection.state
+    said = verdict(inspection, findings)
+    if said == "live":
+        return f"A client may have this session open ({inspection.session.source.hints['live']}): close it first."
+    if said == "blocked":
+        return f"This session can't be resumed: {state.refused}."
+    blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]
+    if said == "needs-reconciliation":
+        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain"]
+        if not uncertain:
+            return "A tool may have run without any row that says so: look at what it could have changed before anybody goes on."
+        more = f" and {wording.count(len(uncertain) - 1, 'other call')}" if len(uncertain) > 1 else ""
+        named = wording.operation(uncertain[-1].tool, uncertain[-1].arguments)
+        return f"Nobody knows whether {named}{more} happened: check the target before anything is repeated."
+    if said == "needs-repair":
+        more = f" ({wording.count(len(blocking) - 1, 'more fault')})" if len(blocking) > 1 else ""
+        return f"Repair it first: {wording.clause(blocking[0].message)}{more}."
+    known = [finding for finding in findings if finding.severity is Severity.WARNING]
+    sent = wording.count(len(state.messages), "message")
+    if not known:
+        return f"Nothing is wrong: a resume would send {sent}."
+    more = f" ({wording.count(len(known) - 1, 'more thing')} to know)" if len(known) > 1 else ""
+    return f"A resume would send {sent}; note that {wording.clause(known[-1].message)}{more}."
 
 
 def answer(path: str, inspection: Inspection, findings: list[Finding], form: str = "all") -> dict[str, Any]:
@@ -33,7 +61,7 @@ def answer(path: str, inspection: Inspection, findings: list[Finding], form: str
         "client_version": state.version,
         "session": session.id,
         "verdict": verdict(inspection, findings),
-        "summary": "",
+        "summary": summary(inspection, findings),
         "refused": state.refused,
     }
     wants = FORMS if form == "all" else (form,)

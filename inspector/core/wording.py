@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .session import Block, BlockKind, Row, Session
 
+_SENTENCE = re.compile(r"(?:`[^`]*`|[^`])*?\.(?= [A-Z0-9]|$)")
 TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "subject", "prompt")
 """Arguments that say best what a call is about, the most telling first."""
 
@@ -31,9 +33,13 @@ def short(text: object, limit: int = 60) -> str:
 
 def call(session: Session, row: Row, block: Block) -> str:
     """`Bash: ./rollout.sh staging`, in back ticks."""
-    name = short(block.name or "a tool without a name", 40)
-    about = short(_about(arguments(session, row, block)))
-    return f"`{name}: {about}`" if about else f"`{name}`"
+    return operation(block.name or "a tool without a name", arguments(session, row, block))
+
+
+def operation(tool: str, given: Any) -> str:
+    """The same, of a tool's name and its arguments."""
+    about = short(_about(given))
+    return f"`{short(tool, 40)}: {about}`" if about else f"`{short(tool, 40)}`"
 
 
 def arguments(session: Session, row: Row, block: Block) -> Any:
@@ -68,3 +74,10 @@ def where(session: Session, row: Row) -> str:
     """` in sub-agent a1b2` for rows of a sub-agent's transcript, else nothing."""
     agent = session.agents.get(row.part)
     return f" in sub-agent {short(agent, 20)}" if agent else ""
+
+
+def clause(text: str) -> str:
+    """A text's first sentence as part of another: without its full stop, and in lower case at its start. Back ticks are not looked into."""
+    found = _SENTENCE.match(text)
+    first = (found[0] if found else text).removesuffix(".")
+    return first[:1].lower() + first[1:]

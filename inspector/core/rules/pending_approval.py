@@ -28,5 +28,5 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if operation.state == "waiting-approval":
             yield Finding(
                 "pending-approval", Severity.WARNING, tuple(ref for ref in (operation.call,) if ref),
-                f"The call `{wording.short(operation.tool, 40)}` waits for approval; it was not started.", operation=operation.key,
+                f"The call {wording.operation(operation.tool, operation.arguments)} waits for approval; it was not started.", operation=operation.key,
             )  # fmt: skip

@@ -44,5 +44,5 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if waiting:
         yield Finding(
             "queued-prompt", Severity.WARNING, index.refs(row for row, _ in waiting),
-            f"{wording.count(len(waiting), 'prompt')} never sent: `{wording.short(waiting[0][1])}`. A resume does not send it.",
+            f"{wording.count(len(waiting), 'prompt was', 'prompts were')} never sent: `{wording.short(waiting[0][1])}`. A resume does not send it.",
         )  # fmt: skip

@@ -29,11 +29,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for operation in inspection.operations:
         if operation.state != "uncertain":
             continue
-        about = f" on `{wording.short(operation.target)}`" if operation.target else ""
         why = "has no result" if operation.result is None else "has only a result that does not tell"
         yield Finding(
             "uncertain-operation", Severity.ERROR if operation.on_branch else Severity.WARNING,
             tuple(ref for ref in (operation.call, operation.result) if ref),
-            f"We don't know if this happened: `{wording.short(operation.tool, 40)}`{about} {why}. Check the target before anything is repeated.",
+            f"We don't know if this happened: {wording.operation(operation.tool, operation.arguments)} {why}. "
+            "Check the target before it is repeated.",
             operation=operation.key,
         )  # fmt: skip
