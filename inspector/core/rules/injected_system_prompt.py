@@ -38,7 +38,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "The system prompt stored in this row would be sent; no recorded request is here to compare it with.",
         )  # fmt: skip
         return
-    recorded = _texts((session.value(shape).get("shape") or {}).get("system"))
+    recorded_shape = session.value(shape).get("shape")
+    recorded = _texts(recorded_shape.get("system")) if isinstance(recorded_shape, dict) else []
     if "\n\n".join(pieces) not in "\n\n".join(recorded):
         yield Finding(
             "injected-system-prompt", Severity.WARNING, index.refs([snapshot, shape]),

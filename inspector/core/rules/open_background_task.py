@@ -37,6 +37,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if open_:
         yield Finding(
             "open-background-task", Severity.WARNING, index.refs(open_.values()),
-            f"{wording.count(len(open_), 'background task has', 'background tasks have')} no notice of the end ({wording.short(next(iter(open_)), 40)}): "
-            "it may have finished, stopped half way, or still run.",
+            f"{wording.count(len(open_), 'background task has', 'background tasks have')} no notice of the end "
+            f"({wording.short(next(iter(open_)), 40)}): it may have finished, stopped half way, or still run.",
         )  # fmt: skip

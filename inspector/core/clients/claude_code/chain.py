@@ -136,7 +136,8 @@ class Walker:
         at: str | None = tail
         while at is not None and at not in kept:
             kept.add(at)
-            at = None if at == head else self.by_id[at].parent
+            step = self.by_id.get(at)
+            at = None if step is None or at == head else self.parent_of(step)
         gone = {row.id for row in self.by_id.values() if row.index < boundary.index and row.id not in kept}
         for name, row in list(self.by_id.items()):
             if name in gone:

@@ -118,7 +118,8 @@ def sniff(source: Source) -> bool:
         except NotJson:
             value = next((loads(data[a:b]) for a, b in recover(data)), None)
         if isinstance(value, dict):
-            known = value.get("type") in CHAIN_TYPES or value.get("type") in RECORD_TYPES
+            name = value.get("type")
+            known = isinstance(name, str) and (name in CHAIN_TYPES or name in RECORD_TYPES)
             if known and ("sessionId" in value or "uuid" in value or "leafUuid" in value or "message" in value or "messageId" in value):
                 return True
         if number > 200:
