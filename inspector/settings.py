@@ -112,7 +112,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 
-# --- Limits: what one import may bring. Over a limit, nothing is stored and the error names the limit. -------------------------------------------
+# --- Limits: what one import may bring. Over a limit, nothing is stored and the error names the limit. ---
 LIMITS = {
     # Bytes of one import, unpacked. The largest transcript seen in the wild is 235 MB.
     "bytes": number("INSPECTOR_LIMIT_BYTES", 2_000_000_000),
@@ -134,7 +134,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 DATA_UPLOAD_MAX_NUMBER_FILES = LIMITS["members"]
 
-# --- Who may come in -----------------------------------------------------------------------------------------------------------------------------
+# --- Who may come in ---
 if TEAM_MODE:
     SECRET_KEY: Any = setting("INSPECTOR_SECRET_KEY") or SimpleLazyObject(lambda: _refuse_without_key())
     ALLOWED_HOSTS = [host.strip() for host in setting("INSPECTOR_ALLOWED_HOSTS", "127.0.0.1,localhost").split(",")]

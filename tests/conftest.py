@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from django.db import connections
 from django.test import Client
 
 ROOT = Path(__file__).resolve().parent.parent
+Serve = Callable[..., "subprocess.Popen[str]"]
 CORPUS = ROOT / "tests" / "corpus"
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 BROWSER_FIXTURES = {"chromium"}
@@ -70,7 +74,7 @@ def data_dir(request: pytest.FixtureRequest) -> Path | None:
     return folder
 
 
-# --- The same three people in every test -----------------------------------------------------------------------------------------------------------
+# --- The same three people in every test ---
 
 
 def _person(name: str, *, permissions: bool) -> User:
@@ -110,7 +114,37 @@ def client_of() -> Callable[[User], Client]:
     return signed_in
 
 
-# --- A real browser ------------------------------------------------------------------------------------------------------------------------------
+# --- The server as a person starts it ---
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Start `serve` on a free port with SQLite in an empty data folder; stopped after the test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("INSPECTOR_") and name != "DATABASE_URL"}
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*args: str, **environment: str) -> subprocess.Popen[str]:
+        environment = {**kept, "INSPECTOR_DATA_DIR": str(tmp_path / "data"), **environment}
+        command = [sys.executable, "manage.py", "serve", *args]
+        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    """The address that the process prints; fails with its errors if it ends before."""
+    assert process.stdout and process.stderr
+    for line in process.stdout:
+        if found := re.search(r"http://\S+", line):
+            return found[0]
+    pytest.fail(process.stderr.read())
+
+
+# --- A real browser ---
 
 
 @pytest.fixture(scope="session")

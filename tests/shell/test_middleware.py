@@ -21,15 +21,14 @@ def test_answers_are_private_and_one_that_says_otherwise_is_kept() -> None:
 
 
 def test_a_part_asked_for_by_nobody_sends_the_page_to_sign_in(db: None, client: Client) -> None:
-    answer = client.get(reverse("logout"), headers=PARTS)
-    assert answer.status_code == 405  # an answer that is no redirect to the sign-in page stays as it is
-    answer = client.post(reverse("logout"), headers=PARTS)
+    answer = client.get(reverse("goto"), headers=PARTS)
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, "/sign-in/?next=%2Fsessions%2F7%2F%3Fq%3Da%23r0%3A12")
+    assert client.get("/sign-in/", headers=PARTS).status_code == 200  # any other answer stays as it is
 
 
 def test_a_page_asked_for_by_nobody_is_a_plain_redirect(db: None, client: Client) -> None:
-    answer = client.post(reverse("logout"))
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/sign-in/")
+    answer = client.get(reverse("inbox"), {"q": "a"})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/sign-in/?next=/%3Fq%3Da")
 
 
 def test_a_foreign_address_is_not_followed_after_sign_in(team_mate: User, client_of: Callable[[User], Client]) -> None:

@@ -4,48 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import os
 import re
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-Serve = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start `serve` on a free port with SQLite in an empty data folder; stopped after the test."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("INSPECTOR_") and name != "DATABASE_URL"}
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*args: str, **environment: str) -> subprocess.Popen[str]:
-        environment = {**kept, "INSPECTOR_DATA_DIR": str(tmp_path / "data"), **environment}
-        command = [sys.executable, "manage.py", "serve", *args]
-        started.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def address(process: subprocess.Popen[str]) -> str:
-    """The address that the process prints; fails with its errors if it ends before."""
-    assert process.stdout and process.stderr
-    for line in process.stdout:
-        if found := re.search(r"http://\S+", line):
-            return found[0]
-    pytest.fail(process.stderr.read())
+from tests.conftest import ROOT, Serve, address_of
 
 
 def visit(link: str) -> http.client.HTTPResponse:
@@ -58,7 +24,7 @@ def visit(link: str) -> http.client.HTTPResponse:
 
 def test_the_printed_link_signs_in_and_an_interrupt_ends_it(serve: Serve) -> None:
     process = serve("--port", "0")
-    link = address(process)
+    link = address_of(process)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/launch/\?token=[\w-]{40,}", link)
     first, second = visit(link), visit(link)
     assert (first.status, first.headers["Location"]) == (302, "/")
@@ -69,7 +35,7 @@ def test_the_printed_link_signs_in_and_an_interrupt_ends_it(serve: Serve) -> Non
 
 
 def test_static_files_come_without_a_collecting_step(serve: Serve) -> None:
-    home = address(serve("--port", "0")).split("launch/")[0]
+    home = address_of(serve("--port", "0")).split("launch/")[0]
     assert visit(f"{home}static/vendor/htmx/htmx.min.js").read() == (ROOT / "static/vendor/htmx/htmx.min.js").read_bytes()
 
 
@@ -83,13 +49,13 @@ def test_a_port_in_use_is_said_in_one_line(serve: Serve) -> None:
 
 def test_team_mode_prints_no_link(serve: Serve) -> None:
     process = serve("--port", "0", INSPECTOR_MODE="team", INSPECTOR_SECRET_KEY="k" * 50)
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address(process))
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address_of(process))
 
 
 def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
     for _ in range(2):
         process = serve("--demo", "--port", "0")
-        address(process)
+        address_of(process)
         with contextlib.closing(sqlite3.connect(tmp_path / "data" / "inspector.sqlite3")) as database:
             ids = [row[0] for row in database.execute("SELECT native_id FROM inspector_session ORDER BY native_id")]
         assert ids == sorted(file.stem for file in (ROOT / "examples").rglob("*.jsonl"))

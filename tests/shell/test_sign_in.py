@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import get_resolver, reverse
 
 from inspector.services import launch
 
@@ -98,6 +99,21 @@ def test_another_host_name_is_refused(client: Client) -> None:
 def test_a_form_sent_from_another_site_is_refused() -> None:
     strict = Client(enforce_csrf_checks=True)
     assert strict.post("/sign-out/", headers={"origin": "https://evil.example"}).status_code == 403
+
+
+def test_nobody_sees_a_page_without_signing_in(client: Client) -> None:
+    """Every address there is, with some value for each of its arguments; the three that bring people in are left out."""
+    some = {"pk": 1, "name": "a", "code": "a", "number": 1, "revision": 1, "ref": "0:0"}
+    seen = 0
+    for pattern in get_resolver().url_patterns:
+        if pattern.name in ("launch", "login", "logout"):
+            continue
+        arguments = {name: some[name] for name in pattern.pattern.converters}
+        for ask in (client.get, client.post):
+            answer = ask(reverse(pattern.name, kwargs=arguments))
+            assert answer.status_code == 302 and answer["Location"].startswith("/sign-in/?next="), pattern.name
+        seen += 1
+    assert seen > 5
 
 
 def test_every_answer_carries_the_content_policy(client: Client) -> None:

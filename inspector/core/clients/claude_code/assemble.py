@@ -282,7 +282,8 @@ class Assembly:
                 text = wire.blocks[0][0].get("text") if wire.string and len(wire.blocks) == 1 else None
                 out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows))
             if wire.context:
-                out.append(StateMessage("system", "\n\n".join(unframed(block["text"]) for block, _ in wire.context), [ref for _, ref in wire.context]))
+                text = "\n\n".join(unframed(block["text"]) for block, _ in wire.context)
+                out.append(StateMessage("system", text, [ref for _, ref in wire.context]))
         placed = {ref for message in out for ref in message.rows}
         self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
         return out
