@@ -23,6 +23,7 @@ from .artifacts import digest_of
 
 TABLE = IndexedRow._meta.db_table
 SEVERITIES = {Severity.FATAL: "fatal", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
+TALK = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
 PROMPTS = 20_000
 """Characters of prompts that the inbox search looks in."""
 
@@ -159,9 +160,9 @@ def prompts_of(derivation: Derivation, sidechain: bool) -> list[str]:
 
 
 def newest_of(derivation: Derivation, key: str) -> str | None:
-    """The string under `key` in the newest of the last 200 rows of the main transcript that has one."""
+    """The string under `key` in the newest of the last 200 rows of the conversation that has one."""
     read = derivation.inspection.session
-    newest = itertools.islice((row for row in reversed(read.rows) if row.part == 0), 200)
+    newest = itertools.islice((row for row in reversed(read.rows) if row.part == 0 and row.kind in TALK), 200)
     for row in newest:
         value = read.value(row)
         if isinstance(value, dict) and isinstance(value.get(key), str):

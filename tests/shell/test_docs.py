@@ -30,9 +30,7 @@ def test_defaults_of_the_limits_are_those_of_the_settings() -> None:
 
 def test_the_two_commands_are_one_line_each() -> None:
     blocks = re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert blocks[0] == (
-        "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && .venv/bin/python manage.py serve --demo\n"
-    )
+    assert blocks[0] == ("python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && .venv/bin/python manage.py serve --demo\n")
     assert blocks[1] == "bash tests/run\n"
 
 
