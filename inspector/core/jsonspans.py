@@ -46,9 +46,9 @@ def loads(data: bytes) -> Any:
     """Parse JSON bytes the way a JavaScript client would. Raises NotJson.
 
     What orjson refuses although a client reads it (lone surrogates, 1e400, bytes that are no UTF-8, depth over 1024) goes through
-    `json`. A leading byte order mark and NUL bytes behind the text are skipped.
+    `json`. A leading byte order mark is skipped.
     """
-    data = data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\0\r\n\t ")
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -61,6 +61,18 @@ def loads(data: bytes) -> Any:
         raise
     except ValueError as error:
         raise NotJson(str(error)) from error
+
+
+def leading_object(data: bytes) -> int | None:
+    """Where the JSON object that the bytes begin with ends, or None. White space before it is skipped."""
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    try:
+        value, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    skipped = len(data) - len(data.removeprefix(b"\xef\xbb\xbf"))
+    return skipped + len(text[:end].encode("utf-8", "surrogateescape")) if isinstance(value, dict) else None
 
 
 def recover(data: bytes) -> list[tuple[int, int]]:

@@ -82,6 +82,8 @@ class Row:
     """truncated | spliced | nul | unparseable | scalar; None for a readable record."""
     faults: tuple[str, ...] = ()
     """Oddities of a readable record's bytes: lone-surrogate, oversized, deep, big-number, nan."""
+    leading: Row | None = None
+    """Of a damaged line that begins with a whole record: that record, with the same ref and its own span. Some clients read it."""
     extra: Any = None
     """What this client's own resume needs of the row (a small object of its package)."""
 

@@ -17,6 +17,7 @@ from .profiles import Profile
 NO_CONTENT = "(no content)"
 CALL_INTERRUPTED = "[Tool use interrupted]"
 ORPHAN_REMOVED = "[Orphaned tool result removed due to conversation resume]"
+TOOL_LOADED = "Tool loaded."
 RESULT_MISSING = "[Tool result missing due to internal error]"
 MID_SYSTEM_MODELS = ("claude-opus-4-8", "claude-opus-5")
 """Models seen to take messages of role `system` inside the conversation."""
@@ -113,6 +114,8 @@ class Assembly:
     def user(self, item: Item) -> None:
         refs = item.refs
         blocks = [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
+        if any(holds_reference(block) for block, _ in blocks):
+            blocks.append(({"type": "text", "text": TOOL_LOADED}, item.ref))
         if (item.light.own_note or item.light.notification) and self.profile.wraps_own_notes:
             blocks = [({**b, "text": reminder(b["text"])} if b.get("type") == "text" else b, ref) for b, ref in blocks]
         self.add_user(blocks, string=isinstance(item.content, str))
@@ -182,6 +185,7 @@ class Assembly:
                     wire.empty = wire.empty or ref
                     self.drop(ref, Reason.EMPTY_TEXT)
                     continue
+                block = {**block, "text": block.get("text") or ""}
             out.append((block, ref))
         if wire.empty and not out:
             out.append(({"type": "text", "text": NO_CONTENT}, wire.empty))
@@ -287,6 +291,16 @@ class Assembly:
         placed = {ref for message in out for ref in message.rows}
         self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
         return out
+
+
+def holds_reference(block: dict[str, Any]) -> bool:
+    """Whether a result loads a tool by reference."""
+    content = block.get("content")
+    return (
+        block.get("type") == "tool_result"
+        and isinstance(content, list)
+        and any(isinstance(b, dict) and b.get("type") == "tool_reference" for b in content)
+    )
 
 
 def calls_last(blocks: Pairs) -> Pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ...session import BlockKind, Row, RowKind, Session
 from ...verdicts import Drop, Reason, Stage
@@ -81,7 +82,8 @@ class Walker:
     def read(self) -> None:
         """Take the rows that the client can read; note what it skips and where it gives up."""
         stopped: Row | None = None
-        for row in self.session.main():
+        for line in self.session.main():
+            row = line.leading if line.leading is not None and self.profile.reads_leading_record else line
             if stopped is not None:
                 self.drop(row, Stage.READ, Reason.READING_STOPPED, stopped)
                 continue
@@ -115,47 +117,48 @@ class Walker:
         return "skip"
 
     def relink_preserved(self) -> None:
-        """Put the segment that a compaction preserved between its summary and what follows."""
-        for boundary in (row for row in self.order if light(row).subtype == "compact_boundary"):
+        """Put the rows that a compaction preserved between its summary and what follows."""
+        for boundary in [row for row in self.order if light(row).subtype == "compact_boundary"]:
             metadata = self.session.value(boundary).get("compactMetadata")
-            segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
-            if not isinstance(segment, dict):
+            preserved = self.preserved(metadata) if isinstance(metadata, dict) else None
+            if preserved is None:
                 continue
-            head, tail, anchor = (segment.get(name) for name in ("headUuid", "tailUuid", "anchorUuid"))
-            if head not in self.by_id or tail not in self.by_id or anchor not in self.by_id or not self.reaches(tail, head):
-                continue
+            anchor, kept = preserved
             for row in self.by_id.values():
-                if row.parent == anchor and row.id != head and row.id:
-                    self.relinked[row.id] = tail
-            self.relinked[head] = anchor
-            self.prune(boundary, head, tail)
+                if row.parent == anchor and row.id not in kept and row.id:
+                    self.relinked[row.id] = kept[-1]
+            for parent, child in zip([anchor, *kept], kept, strict=False):
+                self.relinked[child] = parent
+            self.prune(boundary, kept)
 
-    def prune(self, boundary: Row, head: str, tail: str) -> None:
-        """Forget what lies before a boundary and was not preserved; later rows that hang from it hang from the preserved tail."""
-        kept = {boundary.id}
-        at: str | None = tail
-        while at is not None and at not in kept:
-            kept.add(at)
-            step = self.by_id.get(at)
-            at = None if step is None or at == head else self.parent_of(step)
+    def preserved(self, metadata: dict[str, Any]) -> tuple[str, list[str]] | None:
+        """(anchor, ids of preserved rows in order), or None where a reference is broken."""
+        listed, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
+        if self.profile.preserved_list and isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
+            anchor, kept = listed.get("anchorUuid"), listed["uuids"]
+            return (anchor, kept) if kept and anchor in self.by_id and all(isinstance(one, str) and one in self.by_id for one in kept) else None
+        if not isinstance(segment, dict):
+            return None
+        head, tail, anchor = (segment.get(name) for name in ("headUuid", "tailUuid", "anchorUuid"))
+        if anchor not in self.by_id or not isinstance(anchor, str):
+            return None
+        way: list[str] = []
+        at = tail
+        while isinstance(at, str) and at in self.by_id and at not in way:
+            way.append(at)
+            if at == head:
+                return anchor, way[::-1]
+            at = self.parent_of(self.by_id[at])
+        return None
+
+    def prune(self, boundary: Row, kept: list[str]) -> None:
+        """Forget what lies before a boundary and was not preserved; later rows that hang from it hang from the last preserved row."""
         gone = {row.id for row in self.by_id.values() if row.index < boundary.index and row.id not in kept}
         for name, row in list(self.by_id.items()):
             if name in gone:
                 del self.by_id[name]
             elif row.parent in gone and row.id and row.id not in kept:
-                self.relinked[row.id] = tail
-
-    def reaches(self, tail: str, head: str) -> bool:
-        """Whether the walk from one row to the root meets another."""
-        seen: set[str] = set()
-        at: str | None = tail
-        while at is not None and at not in seen:
-            if at == head:
-                return True
-            seen.add(at)
-            row = self.by_id.get(at)
-            at = self.parent_of(row) if row is not None else None
-        return False
+                self.relinked[row.id] = kept[-1]
 
     def parent_of(self, row: Row) -> str | None:
         """The id of the parent that counts: relinked, and past rows that are stepped over."""

@@ -64,7 +64,11 @@ class Cleanup:
     def thinking_only(self) -> None:
         """Messages of which nothing but thinking is left."""
         groups = message_groups(self.items)
-        speaks = {key for key, group in groups.items() if any(block.get("type") not in THINKING for item in group for block in item.blocks())}
+        speaks = {
+            key
+            for key, group in groups.items()
+            if any(block.get("type") not in THINKING for item in group for block in item.blocks() if item.content)
+        }
         kept = []
         for item in self.items:
             thinks = item.type == "assistant" and item.blocks() and all(block.get("type") in THINKING for block in item.blocks())
@@ -85,7 +89,8 @@ class Cleanup:
                 self.drop(item, Reason.EMPTY_TEXT)
             else:
                 kept.append(item)
-        if len(kept) == len(self.items):
+        if len(kept) == len(self.items) or self.profile.interruption == "sentinel":
+            self.items = kept
             return
         merged: list[Item] = []
         for item in kept:
@@ -98,7 +103,9 @@ class Cleanup:
 
 def is_blank(item: Item) -> bool:
     """Whether an assistant item holds white-space text and nothing else."""
-    if not isinstance(item.content, list) or not item.content:
+    if isinstance(item.content, str):
+        return not item.content.strip()
+    if not item.content:
         return False
     return all(isinstance(b, dict) and b.get("type") == "text" and not (b.get("text") or "").strip() for b in item.content)
 

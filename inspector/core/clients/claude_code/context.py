@@ -8,11 +8,14 @@ from typing import Any
 from .items import Item
 from .profiles import Profile
 
+LEGACY = ("new_file", "new_directory")
+"""Kinds that the newest client no longer reads, whatever rendering is stored."""
+
 
 def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]] | None, bool]:
     """(blocks, whether their text is a stand-in for one that the client makes at send time); (None, False): not sent at all."""
     kind = item.light.attachment
-    if profile.rendered and item.rendered is not None:
+    if profile.rendered and item.rendered is not None and kind and kind not in LEGACY and not (kind == "file" and "content" not in item.attachment):
         texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
         bare = is_persons_message(item)
         return [_text(unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False

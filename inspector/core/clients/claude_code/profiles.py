@@ -19,6 +19,8 @@ class Profile:
     default_model: str
 
     # reading lines
+    reads_leading_record: bool = True
+    """Of a line that holds more than one JSON text, the first is read; otherwise the whole line is skipped."""
     null_line: str = "skip"
     """`null` as a line: skip | fatal (the resume fails) | stop (reading ends there, silently)."""
     needs_message: bool = False
@@ -50,6 +52,9 @@ class Profile:
     those that hang from a row of the message are found, and come before the ones on the chain."""
     recovers_in_order: bool = True
     """Calls of a message that hang beside the chain take their place in file order; otherwise they come behind its last row on the chain."""
+
+    preserved_list: bool = True
+    """A compaction's list of preserved rows counts before its segment, in the order of the list."""
 
     # clean-up
     answers_unresolved_tail: bool = True
@@ -144,7 +149,9 @@ V89 = Profile(
     version="2.1.89",
     note="observed; nearest to the snapshot of March 2026",
     default_model="claude-sonnet-4-6",
+    reads_leading_record=False,
     null_line="stop",
+    preserved_list=False,
     needs_message=True,
     needs_attachment=True,
     bad_replacement="stop",

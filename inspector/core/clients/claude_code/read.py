@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from ...jsonspans import NotJson, lines, loads, recover
+from ...jsonspans import NotJson, leading_object, lines, loads, recover
 from ...session import Block, BlockKind, Row, RowKind, Session
 from ...source import Part, Source
 
@@ -98,9 +98,9 @@ def light_block(block: Any) -> Block:
     return Block(kind)
 
 
-def _parent(value: Any) -> str | None:
-    """A parent of another kind than a string names no row, but it is not the root's null either."""
-    return value if value is None or isinstance(value, str) else repr(value)
+def _ident(value: Any) -> str | None:
+    """An id or a parent. One of another kind than a string still counts for the client, but can't be the id of a normal row."""
+    return value if isinstance(value, str) else repr(value) if value else None
 
 
 def _string(value: Any) -> str | None:
@@ -183,21 +183,23 @@ def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bo
 
 
 def _damaged(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
+    whole = leading_object(data)
     if b"\0" in data:
         damage = "nul"
-    elif recover(data):
+    elif whole is not None or recover(data):
         damage = "spliced"
     elif last and not data.endswith(b"\n"):
         damage = "truncated"
     else:
         damage = "unparseable"
-    return Row(part, index, start, end, RowKind.DAMAGED, damage, damage=damage)
+    row = Row(part, index, start, end, RowKind.DAMAGED, damage, damage=damage)
+    if whole is not None:
+        row.leading = light_row(part, index, start, start + whole, loads(data[:whole]))
+    return row
 
 
 def _faults(data: bytes, value: Any) -> tuple[str, ...]:
     faults = []
-    if b"\0" in data:
-        faults.append("nul-tail")
     if data.startswith(b"\xef\xbb\xbf"):
         faults.append("byte-order-mark")
     try:
@@ -224,12 +226,12 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
     name = get("type")
     kind = CHAIN_TYPES.get(name) if isinstance(name, str) else None
     if not isinstance(name, str):
-        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_string(get("uuid")), parent=_string(get("parentUuid")), extra=Light())
+        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_ident(get("uuid")), parent=_string(get("parentUuid")), extra=Light())
     if kind is None:
         kind = RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN
     row = Row(
         part, index, start, end, kind, name,
-        id=_string(get("uuid")), parent=_parent(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
+        id=_ident(get("uuid")), parent=_ident(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
     )  # fmt: skip
     light = Light(session=_string(get("sessionId")), permission_mode=_string(get("permissionMode")))
     row.extra = light
