@@ -107,7 +107,7 @@ def is_blank(item: Item) -> bool:
         return not item.content.strip()
     if not item.content:
         return False
-    return all(isinstance(b, dict) and b.get("type") == "text" and not (b.get("text") or "").strip() for b in item.content)
+    return all(isinstance(b, dict) and b.get("type") == "text" and not str(b.get("text") or "").strip() for b in item.content)
 
 
 def merge_users(left: Item, right: Item) -> Item:
