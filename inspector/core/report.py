@@ -47,9 +47,9 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
     known = [finding for finding in findings if finding.severity is Severity.WARNING]
     sent = wording.count(len(state.messages), "message")
     if not known:
-        return f"Nothing is wrong: a resume would send {sent}."
+        return f"Nothing is wrong: the next request would hold {sent}."
     more = f" ({wording.count(len(known) - 1, 'more thing')} to know)" if len(known) > 1 else ""
-    return f"A resume would send {sent}; note that {wording.clause(known[-1].message)}{more}."
+    return f"The next request would hold {sent}; note that {wording.clause(known[-1].message)}{more}."
 
 
 def answer(path: str, inspection: Inspection, findings: list[Finding], form: str = "all") -> dict[str, Any]:

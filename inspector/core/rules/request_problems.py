@@ -52,11 +52,9 @@ CODE_OF = {
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each problem. Without a new prompt the end of the conversation is no problem: the prompt is still to come."""
+    """One finding for each problem of the request."""
     for problems in index.of(inspection).problems.values():
         for problem in problems:
-            if inspection.resume_as.prompt is None and (problem.rule in ("A13", "A14") or problem.pointer == "/messages"):
-                continue
             severity = Severity.ERROR if problem.blocking else Severity.WARNING
             yield Finding(_code(problem), severity, problem.rows, f"The request breaks rule {problem.rule}: {problem.message}")
 
