@@ -230,7 +230,7 @@ class Assembly:
 
     def unique_calls(self, wire: Wire, seen: set[str]) -> tuple[dict[str, str], str]:
         """Calls of a message (id -> row) after repeated ids and unanswered server calls are gone; the row of the first block."""
-        answered = {block.get("tool_use_id") for block, _ in wire.blocks}
+        answered = {str(block.get("tool_use_id")) for block, _ in wire.blocks}
         first = wire.blocks[0][1] if wire.blocks else ""
         calls: dict[str, str] = {}
         kept: Pairs = []
@@ -242,7 +242,7 @@ class Assembly:
                     continue
                 seen.add(ident)
                 calls[ident] = ref
-            elif kind in ("server_tool_use", "mcp_tool_use") and block.get("id") not in answered:
+            elif kind in ("server_tool_use", "mcp_tool_use") and ident not in answered:
                 self.drop(ref, Reason.UNRESOLVED_CALL)
                 continue
             kept.append((block, ref))
@@ -270,12 +270,12 @@ class Assembly:
 
     def drop_unpaired(self) -> None:
         """Old clients: calls of a mixed row that lack a result go silently."""
-        answered = {b.get("tool_use_id") for wire in self.wires for b, _ in wire.blocks if b.get("type") == "tool_result"}
+        answered = {str(b.get("tool_use_id")) for wire in self.wires for b, _ in wire.blocks if b.get("type") == "tool_result"}
         for wire in self.wires:
             for block, ref in wire.blocks:
-                if block.get("type") == "tool_use" and block.get("id") not in answered:
+                if block.get("type") == "tool_use" and str(block.get("id")) not in answered:
                     self.drop(ref, Reason.UNRESOLVED_CALL)
-            wire.blocks = [p for p in wire.blocks if p[0].get("type") != "tool_use" or p[0].get("id") in answered]
+            wire.blocks = [p for p in wire.blocks if p[0].get("type") != "tool_use" or str(p[0].get("id")) in answered]
 
     def messages(self) -> list[StateMessage]:
         """Wire messages, stored context as system messages behind their user message; rows placed anywhere keep no drop."""

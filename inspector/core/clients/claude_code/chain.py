@@ -135,12 +135,12 @@ class Walker:
         """(anchor, ids of preserved rows in order), or None where a reference is broken."""
         listed, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
         if self.profile.preserved_list and isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
-            anchor, kept = listed.get("anchorUuid"), listed["uuids"]
+            anchor, kept = str(listed.get("anchorUuid")), listed["uuids"]
             return (anchor, kept) if kept and anchor in self.by_id and all(isinstance(one, str) and one in self.by_id for one in kept) else None
         if not isinstance(segment, dict):
             return None
         head, tail, anchor = (segment.get(name) for name in ("headUuid", "tailUuid", "anchorUuid"))
-        if anchor not in self.by_id or not isinstance(anchor, str):
+        if not isinstance(anchor, str) or anchor not in self.by_id:
             return None
         way: list[str] = []
         at = tail
