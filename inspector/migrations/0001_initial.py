@@ -4,9 +4,13 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+# REPLACE INTO deletes without asking the delete trigger: the third one asks for it.
 SQLITE = """
 CREATE TRIGGER audit_no_update BEFORE UPDATE ON inspector_auditentry BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
 CREATE TRIGGER audit_no_delete BEFORE DELETE ON inspector_auditentry BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+CREATE TRIGGER audit_no_replace BEFORE INSERT ON inspector_auditentry \
+WHEN EXISTS (SELECT 1 FROM inspector_auditentry WHERE seq = NEW.seq OR prev = NEW.prev OR hash = NEW.hash) \
+BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
 """
 POSTGRESQL = """
 CREATE FUNCTION inspector_audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the audit trail is append-only'; END $$;
@@ -33,6 +37,7 @@ def release_audit(apps, schema_editor):
     else:
         schema_editor.execute("DROP TRIGGER audit_no_update")
         schema_editor.execute("DROP TRIGGER audit_no_delete")
+        schema_editor.execute("DROP TRIGGER audit_no_replace")
 
 
 class Migration(migrations.Migration):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from inspector.capture.limits import LimitError
 from inspector.core import inspection
@@ -251,9 +252,9 @@ def test_two_uploads_of_the_same_bytes_at_once_keep_the_file_of_the_first(data_d
 
     def write(incoming: Incoming, sha256s: Iterable[str]) -> None:
         real(incoming, sha256s)
-        if not Artifact.objects.exists():  # between our look and our commit, somebody else keeps the same bytes
-            monkeypatch.setattr(Incoming, "write", real)
-            bring_bytes(transcript(), name=f"{OTHER}.jsonl")
+        monkeypatch.setattr(Incoming, "write", real)  # once: between our look and our commit, somebody else keeps the same bytes
+        bring_bytes(transcript(), name=f"{OTHER}.jsonl")
+        connection.close()  # of this thread
 
     monkeypatch.setattr(Incoming, "write", write)
     bring_bytes(transcript())
