@@ -163,6 +163,11 @@ class Index:
         """Rows left out for one of these reasons, in the order of the drops."""
         return [row for row, drop in self.drops.items() if drop.reason in reasons]
 
+    def stopped_at(self, row: Row) -> int:
+        """How many rows of the conversation stand behind a row at which the client stops reading."""
+        stopped = (each for each, drop in self.drops.items() if drop.reason is Reason.READING_STOPPED and drop.because == row.ref)
+        return sum(each.kind in CHAIN_KINDS for each in stopped)
+
     @cached_property
     def messages(self) -> list[Row]:
         """Message rows on the branch that the client made no error text of, oldest first."""

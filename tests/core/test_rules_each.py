@@ -249,6 +249,13 @@ def a_rewind() -> Transcript:
     return made
 
 
+@shows("several-leaves", ERROR, 3, 4, 5)
+def a_row_in_the_middle_is_the_newest() -> Inspection:
+    made = conversation()
+    made.lines[3] = made.lines[3].replace(b"2026-05-04T09", b"2026-05-04T10")
+    return made.inspect(version="2.1.89")
+
+
 @shows("second-root", WARNING, 6)
 def a_new_beginning() -> Transcript:
     made = conversation()
@@ -672,6 +679,14 @@ def a_replacement_of_no_result() -> Transcript:
     made = conversation()
     made.record("content-replacement", replacements=[{"kind": "tool-result", "toolUseId": "T9", "replacement": "…"}])
     return made
+
+
+@shows("lost-replacement", ERROR, 3)
+def a_broken_replacement_that_ends_the_reading() -> Inspection:
+    made = conversation()
+    made.record("content-replacement", replacements={"T1": "…"})
+    made.lines.insert(3, made.lines.pop())
+    return made.inspect(version="2.1.89")
 
 
 @shows("shared-worktree", ERROR, 6, "1:0")

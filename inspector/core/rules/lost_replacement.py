@@ -31,9 +31,10 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             continue
         given = inspection.session.value(row).get("replacements")
         if not isinstance(given, list):
-            yield Finding(
-                "lost-replacement", Severity.WARNING, index.refs([row]), "A record of replaced results holds no list; some releases fail at it."
-            )
+            lost_rows = looked.stopped_at(row)
+            ends = f"this client stops reading there and would lose {wording.count(lost_rows, 'row')}" if lost_rows else "some releases fail at it"
+            severity = Severity.ERROR if lost_rows else Severity.WARNING
+            yield Finding("lost-replacement", severity, index.refs([row]), f"A record of replaced results holds no list; {ends}.")
             continue
         calls = [each.get("toolUseId") for each in given if isinstance(each, dict)]
         lost = [call for call in calls if isinstance(call, str) and (0, call) not in looked.results]

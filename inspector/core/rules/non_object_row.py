@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from .. import index, wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..verdicts import Reason
 
 CODES = ("non-object-row",)
 
@@ -27,16 +26,10 @@ CODES = ("non-object-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such line; an error where the simulated client stops reading at it."""
     session = inspection.session
-    if not any(row.damage == "scalar" for row in session.rows):
-        return
-    behind: dict[str | None, int] = {}
-    for row, drop in index.of(inspection).drops.items():
-        if drop.reason is Reason.READING_STOPPED and row.kind in index.CHAIN_KINDS:
-            behind[drop.because] = behind.get(drop.because, 0) + 1
     for row in session.rows:
         if row.damage != "scalar":
             continue
-        lost = behind.get(row.ref, 0)
+        lost = index.of(inspection).stopped_at(row)
         text = wording.short(session.bytes_of(row)[:200].decode("utf-8", "replace"), 30)
         ends = f"This client stops reading there: {wording.count(lost, 'row')} behind it would be lost." if lost else "The client skips it."
         if row.type == "null" and not lost:

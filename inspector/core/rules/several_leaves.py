@@ -24,37 +24,57 @@ from ..session import Row, RowKind
 from ..verdicts import Reason
 
 CODES = ("several-leaves",)
-EXPLAINED = frozenset((Reason.BEFORE_COMPACTION, Reason.DUPLICATE, Reason.COMPACTION_BOUNDARY, Reason.BEFORE_GAP, Reason.MALFORMED))
+EXPLAINED = frozenset(
+    (Reason.BEFORE_COMPACTION, Reason.DUPLICATE, Reason.COMPACTION_BOUNDARY, Reason.BEFORE_GAP, Reason.MALFORMED, Reason.READING_STOPPED)
+)
 """Why a row without children is no end of another branch."""
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One error for branches that are newer than the continued one, one note for all older ones."""
+    """An error for branches that are newer than the continued one, another for what follows the row that is continued from; one note for all
+    older branches, and for what a person rewound."""
     looked = index.of(inspection)
     leaf = looked.leaf()
     if leaf is None:
         return
-    ends = [row for row in looked.main if _other_end(looked, row)]
     mine = index.newest(row for row in looked.branch if row.kind is RowKind.MESSAGE)
-    newer, older = [], []
-    for end in ends:
-        messages = [row for row in _own(looked, end) if row.kind is RowKind.MESSAGE]
-        if messages and index.newest(messages) > mine:
-            newer.append((end, len(messages)))
+    rewound = any(row.type == "last-prompt" and row.extra.explicit for row in inspection.session.main())
+    newer: dict[Row, list[Row]] = {}
+    older: list[Row] = []
+    beyond: dict[Row, None] = {}
+    for end in (row for row in looked.main if _other_end(looked, row)):
+        own = list(_own(looked, end))
+        messages = [row for row in own if row.kind is RowKind.MESSAGE]
+        if messages and own[-1].parent == leaf.id and not rewound:
+            beyond.update(dict.fromkeys(messages))
+        elif messages and index.newest(messages) > mine:
+            newer[end] = messages
         elif messages:
             older.append(end)
     if newer:
-        lost = sum(number for _, number in newer)
+        lost = len({row for messages in newer.values() for row in messages})
         yield Finding(
-            "several-leaves", Severity.ERROR, index.refs([leaf, *(end for end, _ in newer)]),
+            "several-leaves",
+            Severity.ERROR,
+            index.refs([leaf, *newer]),
             f"The newest rows are not on the branch that would be continued: {wording.count(len(newer), 'other branch', 'other branches')} with "
             f"{wording.count(lost, 'message row')} would be left out. Choose which one to continue.",
-        )  # fmt: skip
+        )
+    if beyond:
+        yield Finding(
+            "several-leaves",
+            Severity.ERROR,
+            index.refs([leaf, *sorted(beyond, key=lambda row: row.index)]),
+            "The conversation goes on behind the row that this client would continue from: "
+            f"{wording.count(len(beyond), 'message row')} would be left out.",
+        )
     if older:
         yield Finding(
-            "several-leaves", Severity.INFO, index.refs([leaf, *older]),
+            "several-leaves",
+            Severity.INFO,
+            index.refs([leaf, *older]),
             f"{wording.count(len(older), 'older branch', 'older branches')} beside the continued one: a rewind, or a call that was left behind.",
-        )  # fmt: skip
+        )
 
 
 def _other_end(looked: index.Index, row: Row) -> bool:
