@@ -98,7 +98,7 @@ class Assembly:
             return
         if note:
             self.rendered_here.append(item.ref)
-        if self.as_system and item.rendered_role != "user" and not is_persons_message(item):
+        if self.as_system and item.rendered_role != "user" and not is_persons_message(item, self.profile):
             last = self.last_user() or self.push(Wire("user", []))
             last.context += [(block, item.ref) for block in blocks]
             return
@@ -178,7 +178,7 @@ class Assembly:
             elif kind == "tool_result" and block.get("is_error") is True and isinstance(block.get("content"), list):
                 block = {**block, "content": [b for b in block["content"] if isinstance(b, dict) and b.get("type") == "text"]}
             elif kind == "text" and not str(block.get("text") or "").strip():
-                if wire.role == "assistant" and self.profile.blank_text == "message":
+                if wire.role == "assistant" and (self.profile.blank_text == "message" or not isinstance(block.get("text"), str)):
                     self.drop(ref, Reason.EMPTY_TEXT)
                     continue
                 if wire.role == "user" and not wire.string and self.profile.blank_user_block:

@@ -17,7 +17,7 @@ def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]
     kind = item.light.attachment
     if profile.rendered and item.rendered is not None and kind and kind not in LEGACY and not (kind == "file" and "content" not in item.attachment):
         texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
-        bare = is_persons_message(item)
+        bare = is_persons_message(item, profile)
         return [_text(unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False
     if kind not in profile.context_types or not _has_text(item):
         return None, False
@@ -37,9 +37,9 @@ def reminder(text: str) -> str:
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
-def is_persons_message(item: Item) -> bool:
+def is_persons_message(item: Item, profile: Profile) -> bool:
     """A prompt that a person typed while the model was working: sent as user text, without the frame."""
-    return item.light.attachment == "queued_command" and item.attachment.get("humanTurn") is True
+    return profile.queued_as_user and item.light.attachment == "queued_command" and item.attachment.get("humanTurn") is True
 
 
 def _text(text: str) -> dict[str, Any]:

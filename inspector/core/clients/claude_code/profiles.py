@@ -94,6 +94,8 @@ class Profile:
     """Stored context can be sent as a message of role `system` where the model takes one."""
     rendered: bool = True
     """The stored rendering of context (`rendered`, `prompt_snapshot`) is sent as it stands."""
+    queued_as_user: bool = True
+    """A prompt that a person typed while the model was working is sent as user text, not as context."""
     context_types: frozenset[str] = frozenset()
     """Attachment types whose text is sent."""
 
@@ -142,6 +144,7 @@ V197 = Profile(
     caveat_is_quiet=False,
     notifies="plain",
     rendered=False,
+    queued_as_user=False,
     context_types=COMMON_CONTEXT | NEWER_CONTEXT | {"new_file", "new_directory", "todo_reminder"},
     newline_before_append=False,
 )
@@ -177,6 +180,7 @@ V89 = Profile(
     thinking_of_other_models=True,
     context_as_system=False,
     rendered=False,
+    queued_as_user=False,
     context_types=COMMON_CONTEXT | {"new_file", "new_directory", "todo_reminder", "compaction_reminder"},
     newline_before_append=False,
     restores_model=False,

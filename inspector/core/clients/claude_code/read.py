@@ -50,6 +50,8 @@ class Light:
     string_content: bool = False
     message_missing: bool = False
     """A user or assistant row without a `message` object."""
+    message_odd: bool = False
+    """`message` is there, but no object."""
     content_missing: bool = False
     """Content that is neither a string nor a list; for an attachment row, no `attachment` object."""
     attachment: str | None = None
@@ -271,7 +273,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
         light.task = _string(outcome.get("backgroundTaskId")) or (_string(outcome.get("agentId")) if outcome.get("isAsync") is True else None)
     message = get("message")
     if not isinstance(message, dict):
-        light.message_missing, light.content_missing = not message, True
+        light.message_missing, light.message_odd, light.content_missing = not message, bool(message), True
         return
     light.message_id, light.model = _string(message.get("id")), _string(message.get("model"))
     content = message.get("content")

@@ -52,9 +52,13 @@ def unreadable(session: Session, chain: Chain, profile: Profile) -> str | None:
     """Why this client fails on a row of the chain, or None."""
     for row in chain.rows:
         light: Light = row.extra
-        if row.kind is RowKind.MESSAGE and light.message_missing and profile.needs_message:
+        if row.kind is RowKind.MESSAGE and profile.needs_message and (light.message_missing or (row.type == "user" and light.message_odd)):
             return f"Failed to resume session: row {row.ref} has no message"
-        if row.type == "assistant" and (light.string_content or light.content_missing) and profile.string_assistant == "refuse":
+        if (
+            row.type == "assistant"
+            and ((light.string_content and not row.blocks[0].blank) or light.content_missing)
+            and profile.string_assistant == "refuse"
+        ):
             return f"no request was sent: the content of row {row.ref} is not a list of blocks"
         if row.kind is RowKind.CONTEXT and profile.needs_attachment:
             attachment = session.value(row).get("attachment")
