@@ -171,3 +171,20 @@ def diagnose(inspection: Inspection) -> list[Finding]:
 
 PAGES: dict[str, str] = {code: rule.__doc__ or "" for rule in RULES for code in rule.CODES}
 """Help page (markdown) of each code."""
+
+PHASES: tuple[dict[str, ModuleType], ...] = tuple(
+    {code: rule for rule in rules for code in rule.CODES}
+    for rules in (
+        (truncated_tail, spliced_lines, nul_block, unparseable_row, non_object_row),
+        (lone_surrogate, missing_final_newline, malformed_row, lost_replacement, duplicate_row, duplicate_uuid),
+        (dangling_parent, parent_cycle),
+        (resume_refused, bad_timestamp, foreign_session_rows, stale_last_prompt, several_leaves, half_compaction, broken_preserved_segment),
+        (string_content, thinking_only, empty_text, empty_content, api_error_row),
+        (hidden_late_result, duplicate_call_id, duplicate_result, split_server_tool_pair),
+        (result_not_adjacent,),
+        (orphan_result, unresolved_call),
+        (legacy_attachment, invalid_permission_mode, restored_edit_mode, image_limits, long_tool_name, bad_tool_input, stored_cache_control),
+        (open_turn,),
+    )
+)
+"""Rules that can mend, by finding code, in the order in which a repair goes: each phase is read again before the next one is planned."""

@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row
+from ..steps import Context, rows_of, step
 
 CODES = ("api-error-row",)
 
@@ -53,3 +55,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 def _text(inspection: Inspection, row: Row) -> str:
     blocks = wording.blocks_of(inspection.session.value(row))
     return next((each["text"] for each in blocks if isinstance(each, dict) and isinstance(each.get("text"), str)), "")
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave an error text out that would be sent as the model's own."""
+    rows = [row for row in rows_of(context, finding) if getattr(row.extra, "model", None) != "<synthetic>" and row not in context.looked.drops]
+    if not rows:
+        return None
+    why = "An error text of the client is left out: it would be sent as the model's own words."
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.leave_out(rows), why)

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, later, step
 
 CODES = ("bad-timestamp",)
 
@@ -38,3 +40,15 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             others.append(row)
     if others:
         yield Finding("bad-timestamp", Severity.INFO, index.refs(others), f"{wording.count(len(others), 'row')} without a time that can be read.")
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Give the last row a time right after the row before it; other rows' times decide nothing."""
+    if finding.severity is Severity.INFO:
+        return None
+    row = context.session.row(finding.rows[0])
+    times = [other.at for other in context.looked.main if other is not row and other.at and index.moment(other.at) is not None]
+    id = context.step_id(finding.code, row)
+    at = later(max(times), 1) if times else context.at
+    edits = [context.with_fields(row, {"timestamp": at, context.write.MARK: context.mark(id, was=context.value(row).get("timestamp"))})]
+    return step(finding.code, id, [row], edits, "The last row gets a time right after the row before it, so that every release finds the session.")

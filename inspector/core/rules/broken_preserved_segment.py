@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 
 CODES = ("broken-preserved-segment",)
 
@@ -46,3 +48,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "broken-preserved-segment", severity, index.refs([row]),
                 f"The messages that this compaction kept word by word would be left out: {said}.",
             )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Take the broken note off the boundary, so that every release goes on from the summary alone."""
+    if finding.severity is Severity.INFO:
+        return None
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    value = context.value(row)
+    metadata = {key: item for key, item in value["compactMetadata"].items() if key not in ("preservedSegment", "preservedMessages")}
+    edit = context.rewrite(row, {**value, "compactMetadata": metadata, context.write.MARK: context.mark(id, was=value["compactMetadata"])})
+    why = "The rows that were to be kept word by word do not hang together: the note is taken off, and the summary alone stands for them."
+    return step(finding.code, id, [row], [edit], why)

@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row
+from ..steps import Context, step
 from ..verdicts import Reason
 
 CODES = ("dangling-parent",)
@@ -54,3 +56,16 @@ def _finding(inspection: Inspection, looked: index.Index, row: Row) -> Finding:
         "dangling-parent", Severity.ERROR, index.refs(rows),
         f"The conversation is cut: it begins with a row {missing}. {wording.count(len(lost), 'earlier row')} would not be sent.",
     )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Hang the row from the one that the client bridges to, else from the row before it in the file; or let the conversation begin there."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    choices = ("relink", "begin-here")
+    chosen = context.chosen(id, choices)
+    place = context.looked.place.get(row)
+    before = context.looked.branch[place - 1] if place else context.before(row)
+    parent = before.id if before is not None and chosen == "relink" else None
+    why = f"The row hangs from row {context.origin(before.ref)} again." if before is not None and parent else "The conversation begins with this row."
+    return step(finding.code, id, [row], [context.relink(row, parent)], why, choices=choices, chosen=chosen)

@@ -14,12 +14,15 @@ stand-in for a missing result, see `hidden-late-result`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import Row
+from ..session import BlockKind, Row
+from ..steps import Context, rows_of, step
 
 CODES = ("duplicate-result",)
 
@@ -43,3 +46,21 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "duplicate-result", severity, index.refs(rows),
             f"The call {wording.short(key[1], 40)} has {len(kept) + within} results; a provider takes one, and the client sends the first.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Keep the result that the client uses and leave the others out."""
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    sent = [row for row in rows if row in context.looked.on_branch] or rows
+    count: Counter[str] = Counter(block.id for row in rows for block in row.blocks if block.kind is BlockKind.RESULT and block.id)
+    seen: set[str] = set()
+    gone: dict[Row, set[int]] = {}
+    for row in [*sent, *(row for row in rows if row not in sent)]:
+        for number, block in enumerate(row.blocks):
+            if block.kind is BlockKind.RESULT and block.id and count[block.id] > 1:
+                if block.id in seen:
+                    gone.setdefault(row, set()).add(number)
+                seen.add(block.id)
+    edits = context.without_blocks(gone, context.mark(id))
+    return step(finding.code, id, rows, edits, "A call has one result: the one that the client uses stays, the others are left out.")

@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import DropRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row
+from ..steps import Context, rows_of, step
 
 CODES = ("duplicate-row", "replayed-rows")
 RUN = 3
@@ -53,3 +55,10 @@ def _runs(rows: list[Row], numbers: dict[Row, int]) -> Iterator[list[Row]]:
         run.append(row)
     if run:
         yield run
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the later copies out; the first one stays where it was."""
+    rows = rows_of(context, finding)
+    why = f"{wording.count(len(rows), 'later copy', 'later copies')} left out; the first one stays where it was."
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, [DropRow(row.ref) for row in rows], why)

@@ -17,8 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import DropRow, Edit, ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import BlockKind
+from ..steps import Context, rows_of, step
 
 CODES = ("duplicate-uuid",)
 
@@ -35,3 +38,22 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "duplicate-uuid", severity, index.refs(rows),
                 f"{wording.count(len(rows), 'row')} with other content share the id {wording.short(rows[0].id, 40)}; the client uses the last one.",
             )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Keep the last row, which the client uses, in the place of the first where both follow the same row; or the first, if a person says so."""
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    choices = ("keep-last", "keep-first")
+    chosen = context.chosen(id, choices)
+    if chosen == "keep-first":
+        edits: list[Edit] = [DropRow(row.ref) for row in rows[1:]]
+    elif rows[0].parent == rows[-1].parent:
+        data = context.session.bytes_of(rows[-1]).rstrip(b"\r\n") + b"\n"
+        edits = [ReplaceRow(rows[0].ref, data), *(DropRow(row.ref) for row in rows[1:])]
+    else:
+        edits = [DropRow(row.ref) for row in rows[:-1]]
+    left = rows[:-1] if chosen == "keep-last" else rows[1:]
+    calls = ", ".join(block.id for row in left for block in row.blocks if block.kind is BlockKind.CALL and block.id)
+    why = "Rows of different content share an id: the one that the client ignores is left out; the original keeps both."
+    return step(finding.code, id, rows, edits, why, choices=choices, chosen=chosen, details={"calls": calls} if calls else {})

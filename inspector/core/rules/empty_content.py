@@ -14,10 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import Row
+from ..steps import Context, rows_of, step
 
 CODES = ("empty-content",)
 
@@ -27,3 +31,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     rows = [row for row in index.of(inspection).messages if not row.blocks and not getattr(row.extra, "content_missing", False)]
     if rows:
         yield Finding("empty-content", Severity.WARNING, index.refs(rows), f"{wording.count(len(rows), 'message row')} without any content.")
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Say `(no content)`, as the client would send it."""
+    rows = [row for row in rows_of(context, finding) if row.role and not row.blocks]
+    id = context.step_id(finding.code, rows[0]) if rows else ""
+    contents: dict[Row, list[Any]] = {row: [{"type": "text", "text": context.write.NO_CONTENT}] for row in rows}
+    edits = context.without_blocks({}, context.mark(id), contents)
+    return step(finding.code, id, rows, edits, "A message without content says so, as the client would send it.")

@@ -14,11 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import BlockKind
+from ..session import BlockKind, Row
+from ..steps import Context, rows_of, step
 
 CODES = ("empty-text",)
 
@@ -34,3 +37,19 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "empty-text", Severity.WARNING, index.refs(rows),
             f"{wording.count(len(rows), 'row')} with an empty text; a provider refuses empty text.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Take empty texts out; a message of a person that holds nothing else says `(no content)`, as the client would send it."""
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    gone: dict[Row, set[int]] = {}
+    contents: dict[Row, list[Any]] = {}
+    for row in rows:
+        blank = {number for number, block in enumerate(row.blocks) if block.kind is BlockKind.TEXT and block.blank}
+        if blank and row.role == "user" and len(blank) == len(row.blocks):
+            contents[row] = [{"type": "text", "text": context.write.NO_CONTENT}]
+        elif blank:
+            gone[row] = blank
+    edits = context.without_blocks(gone, context.mark(id), contents)
+    return step(finding.code, id, [*gone, *contents], edits, "Empty texts are left out, as the client leaves them out.")

@@ -19,9 +19,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import Row
+from ..session import BlockKind, Row
+from ..steps import LEAVE_OUT, Context, rows_of, step
 
 CODES = ("foreign-session-rows",)
 
@@ -49,3 +51,20 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"{wording.count(len(rows), 'row belongs', 'rows belong')} to another session ({wording.short(named, 40)}); "
             + (f"{sent:,} of them would be sent as part of this one." if sent else "none of them would be sent."),
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave rows beside the continued branch out; rows on it stay until a person decides."""
+    if finding.severity is Severity.INFO:
+        return None
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    on_branch = any(row in context.looked.on_branch for row in rows)
+    choices = ("keep", LEAVE_OUT) if on_branch else (LEAVE_OUT, "keep")
+    chosen = context.chosen(id, choices)
+    calls = ", ".join(block.id for row in rows for block in row.blocks if block.kind is BlockKind.CALL and block.id)
+    why = "Rows of another session stay: they are part of the conversation that would be continued, so a person decides."
+    if chosen == LEAVE_OUT:
+        why = "Rows of another session are left out; the original keeps them."
+    edits = context.leave_out(rows) if chosen == LEAVE_OUT else ()
+    return step(finding.code, id, rows, edits, why, choices=choices, chosen=chosen, details={"calls": calls} if calls else {})

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import DropRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 from ..verdicts import Reason
 
 CODES = ("half-compaction",)
@@ -35,3 +37,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         lost = row in looked.on_branch and any(looked.dropped(Reason.BEFORE_COMPACTION))
         ends = "this client would forget everything before it." if lost else "this client ignores it."
         yield Finding("half-compaction", Severity.ERROR if lost else Severity.WARNING, index.refs([row]), f"A compaction has no summary; {ends}")
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the boundary out; what hangs from it hangs from the row that it followed."""
+    row = context.session.row(finding.rows[0])
+    before = context.looked.by_id.get((row.part, getattr(row.extra, "logical_parent", None) or ""))
+    parent = before[-1].id if before else None
+    edits = [DropRow(row.ref), *(context.relink(child, parent) for child in context.children(row))]
+    why = "The compaction was not finished: its boundary is left out, the history stays."
+    return step(finding.code, context.step_id(finding.code, row), [row], edits, why)

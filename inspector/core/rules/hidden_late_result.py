@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("hidden-late-result",)
 
@@ -41,3 +43,22 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "hidden-late-result", Severity.ERROR if hidden else Severity.INFO, index.refs([*real, *stand_ins]),
             f"The real result of {call} is in the file beside a stand-in that says that its outcome is unknown, {ends}",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Put the real result in the place of the stand-in."""
+    if finding.severity is Severity.INFO:
+        return None
+    rows = rows_of(context, finding)
+    stand_ins = [row for row in rows if index.stands_in(context.session, row)]
+    real = next((row for row in reversed(rows) if row not in stand_ins), None)
+    target = next((row for row in stand_ins if row in context.looked.on_branch), None)
+    if real is None or target is None:
+        return None
+    known = {block["tool_use_id"]: block for block in context.blocks(real) if isinstance(block, dict) and block.get("type") == "tool_result"}
+    content = [known.get(block.get("tool_use_id"), block) if isinstance(block, dict) else block for block in context.blocks(target)]
+    id = context.step_id(finding.code, target)
+    mark = context.mark(id, real=real.id)
+    value = context.content(target, content, mark, toolUseResult=context.value(real).get("toolUseResult"), toolDenialKind=None)
+    edits = [context.rewrite(target, value)]
+    return step(finding.code, id, [target, real], edits, "The real result takes the place of the stand-in: it is the better evidence.")

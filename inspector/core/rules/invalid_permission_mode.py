@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row
+from ..steps import Context, rows_of, step
 
 CODES = ("invalid-permission-mode",)
 KNOWN = frozenset("default acceptEdits plan bypassPermissions dontAsk auto".split())
@@ -39,3 +41,14 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "invalid-permission-mode", Severity.WARNING, index.refs(named),
             f"{wording.count(len(named), 'row names', 'rows name')} the permission mode `{wording.short(mode, 40)}`, which does not exist.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Put `default` in its place."""
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    edits = [
+        context.with_fields(row, {"permissionMode": "default", context.write.MARK: context.mark(id, was=context.value(row).get("permissionMode"))})
+        for row in rows
+    ]  # fmt: skip
+    return step(finding.code, id, rows, edits, "A permission mode that does not exist becomes `default`.")

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 
 CODES = ("legacy-attachment",)
 RENAMED = {"new_file": "file", "new_directory": "directory"}
@@ -46,3 +48,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "legacy-attachment", Severity.INFO, index.refs(retired),
             f"{wording.count(len(retired), 'attachment')} of kinds that this client no longer sends.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Rename the type to the one in use; retired kinds stay."""
+    row = context.session.row(finding.rows[0])
+    kind = getattr(row.extra, "attachment", None)
+    if kind not in RENAMED:
+        return None
+    id = context.step_id(finding.code, row)
+    value = context.value(row)
+    attachment = {**value["attachment"], "type": RENAMED[kind]}
+    edit = context.rewrite(row, {**value, "attachment": attachment, context.write.MARK: context.mark(id, was=kind)})
+    return step(finding.code, id, [row], [edit], f"The old type `{kind}` becomes `{RENAMED[kind]}`.")

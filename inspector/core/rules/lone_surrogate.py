@@ -14,11 +14,16 @@ half was stored alone (`\\ud99c`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from .. import index
+from ..clients.claude_code.read import holds_surrogate
+from ..edits import ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import RowKind
+from ..steps import Context, step
 
 CODES = ("lone-surrogate",)
 
@@ -32,3 +37,41 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "lone-surrogate", severity, index.refs([row]),
                 f"A text in this `{row.type}` row holds half of a character; a provider refuses a request with it.",
             )  # fmt: skip
+
+
+ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+REPLACEMENT = rb"\ufffd"
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Put U+FFFD in the place of each half; where a signed thinking block holds one, leave the thinking of the whole message out."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    pieces = context.pieces(row)
+    if row.kind is RowKind.MESSAGE and any(holds_surrogate(block) for block in context.blocks(row) if _thinking(block)):
+        gone = {piece: {number for number, block in enumerate(context.blocks(piece)) if _thinking(block)} for piece in pieces}
+        edits = context.without_blocks({piece: numbers for piece, numbers in gone.items() if numbers}, context.mark(id))
+        return step(finding.code, id, pieces, edits, "Signed thinking is never changed: the thinking of this message is left out as a whole.")
+    edit = ReplaceRow(row.ref, whole_characters(context.session.bytes_of(row)))
+    return step(finding.code, id, [row], [edit], "Half a character is replaced by U+FFFD; every other byte of the row stays.")
+
+
+def _thinking(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
+
+
+def whole_characters(raw: bytes) -> bytes:
+    """JSON bytes with each escape of a lone surrogate replaced by that of U+FFFD."""
+    found = [(spot.start(), spot.end(), int(spot[1], 16) if spot[1] else 0) for spot in ESCAPE.finditer(raw)]
+    out, at, number = b"", 0, 0
+    while number < len(found):
+        start, end, unit = found[number]
+        paired = number + 1 < len(found) and found[number + 1][0] == end and 0xDC00 <= found[number + 1][2] <= 0xDFFF
+        if 0xD800 <= unit <= 0xDBFF and paired:
+            number += 2
+            continue
+        if 0xD800 <= unit <= 0xDFFF:
+            out += raw[at:start] + REPLACEMENT
+            at = end
+        number += 1
+    return out + raw[at:]

@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind
+from ..steps import Context, step
 
 CODES = ("long-tool-name",)
 LIMIT = 200
@@ -35,3 +37,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                     index.refs([row]),
                     f"A call names a tool with {len(block.name):,} characters; {LIMIT} are allowed.",
                 )
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Shorten the names in the row's calls."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    content = [
+        {**block, "name": block["name"][:LIMIT]} if isinstance(block, dict) and isinstance(block.get("name"), str) else block
+        for block in context.blocks(row)
+    ]  # fmt: skip
+    was = [block.name for block in row.blocks if block.name and len(block.name) > LIMIT]
+    edits = context.without_blocks({}, context.mark(id, was=was), {row: content})
+    return step(finding.code, id, [row], edits, f"The tool's name is cut to {LIMIT} characters.")

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import DropRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 
 CODES = ("lost-replacement",)
 
@@ -43,3 +45,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "lost-replacement", Severity.WARNING, index.refs([row]),
                 f"{wording.count(len(lost), 'replaced result')} ({wording.short(lost[0], 40)}) not in this file.",
             )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave a broken record out; readable ones stay."""
+    row = context.session.row(finding.rows[0])
+    if isinstance(context.value(row).get("replacements"), list):
+        return None
+    why = "The record of replacements can't be read and is left out."
+    return step(finding.code, context.step_id(finding.code, row), [row], [DropRow(row.ref)], why)

@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import RowKind
+from ..steps import Context, rows_of, step
 
 CODES = ("malformed-row",)
 
@@ -35,3 +37,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 index.refs([row]),
                 f"This `{row.type}` row holds no {what}; some releases refuse the session because of it.",
             )
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the row out and join its children to its parent."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.leave_out(rows), "The row holds nothing to send and is left out.")

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import SplitRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 
 CODES = ("missing-final-newline",)
 
@@ -30,3 +32,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "missing-final-newline", Severity.WARNING, index.refs([row]),
                 "The last line has no newline: an older client would write its next row onto the same line, and lose both.",
             )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """End the line."""
+    row = context.session.row(finding.rows[0])
+    return step(finding.code, context.step_id(finding.code, row), [row], [SplitRow(row.ref, (row.end - row.start,))], "The last line is ended.")

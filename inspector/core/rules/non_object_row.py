@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("non-object-row",)
 
@@ -35,3 +37,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if row.type == "null" and not lost:
             ends = "Some releases refuse the whole session because of it, or stop reading there."
         yield Finding("non-object-row", Severity.ERROR if lost else Severity.WARNING, index.refs([row]), f"A line is `{text}` and no record. {ends}")
+
+
+WHY = "The line is no record and is left out."
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the line out."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, symptoms, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("nul-block",)
 
@@ -41,3 +43,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "nul-block", Severity.ERROR if hurts else Severity.WARNING, index.refs([row]),
             f"A line holds {wording.count(data.count(0), 'zero byte')}; {rest}.",
         )  # fmt: skip
+
+
+WHY = "The zero bytes are left out; what can still be read on that line stays."
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Cut the zero bytes out; whole records on the line stay."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)

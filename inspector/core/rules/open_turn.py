@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, symptoms
+from ..edits import Edit, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind, Row
+from ..steps import AS_THE_CLIENT, Context, later, step
 
 CODES = ("user-tail", "open-turn")
 
@@ -57,3 +59,40 @@ def _call_open(looked: index.Index, tail: Row) -> bool:
         if calls & answered:
             return any((tail.part, call or "") not in looked.results for call in calls)
     return False
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Add the rows that the client itself would add before the next prompt, or leave the end open."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    choices = (AS_THE_CLIENT, "leave-open")
+    chosen = context.chosen(id, choices)
+    why = "The end stays open: the next prompt follows at once."
+    edits: list[Edit] = []
+    if chosen == AS_THE_CLIENT:
+        edits = _rows(context, id)
+        if not edits:
+            return None
+        why = "The rows are added that the client itself would add when it resumes."
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen)
+
+
+def _rows(context: Context, id: str) -> list[Edit]:
+    added = [each for each in context.inspection.state.added if each.why in ("continuation", "sentinel")]
+    if not added or added[0].parent is None or added[0].parent.startswith("+"):
+        return []
+    leaf, parent = context.looked.leaf(), context.session.row(added[0].parent)
+    if leaf is not None and leaf not in context.looked.ancestors(parent):
+        parent = leaf
+    if parent.id is None or parent.part != 0 or context.behind_compaction(parent):
+        return []
+    last = list(context.session.main())[-1]
+    edits: list[Edit] = []
+    hangs_from = parent.id
+    for number, each in enumerate(added):
+        new_id, at = context.new_id(each.why, parent.id), later(max(context.at, parent.at or ""), number + 1)
+        draft = context.write.continuation_row if each.why == "continuation" else context.write.sentinel_row
+        data = draft(context.session, parent, hangs_from, id=new_id, message_id=context.new_id("message", parent.id), at=at, mark=context.mark(id))
+        edits.append(context.insert(last, data))
+        hangs_from = new_id
+    return edits

@@ -14,10 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .. import index, wording
+from ..edits import Edit, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import Block, BlockKind, Row
+from ..steps import LEAVE_OUT, Context, rows_of, step
 
 CODES = ("orphan-result",)
 
@@ -44,3 +48,61 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 f"The result of {wording.call(inspection.session, calls[-1].row, calls[-1].block)} is in the conversation that would be continued, "
                 "its call is not.",
             )  # fmt: skip
+
+
+TEXT = "text"
+TO_ITS_CALL = "to-its-call"
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Turn the result into marked text, or leave it out; a call is never made up for it.
+
+    Where its call stands outside the conversation, before a compaction or on another branch, the row goes back to its call.
+    """
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    calls = _calls(context, rows[0])
+    apart = len(rows) == 1 and len(rows[0].blocks) == 1 and bool(calls) and rows[0] is not context.looked.leaf()
+    choices = (TO_ITS_CALL, TEXT) if apart else (TEXT, LEAVE_OUT)
+    chosen = context.chosen(id, choices)
+    orphans: dict[Row, set[int]] = {}
+    for row in rows:
+        for number, block in enumerate(row.blocks):
+            if block.kind is BlockKind.RESULT and _orphan(context, row, block):
+                orphans.setdefault(row, set()).add(number)
+    edits: tuple[Edit, ...]
+    if chosen == TO_ITS_CALL:
+        edits = (context.relink(rows[0], calls[-1].id), *(context.relink(child, rows[0].parent) for child in context.children(rows[0])))
+        why = "The result goes back to its call, which is not part of this conversation; no byte of it is lost."
+    elif chosen == TEXT:
+        edits = context.edits([], {row: _told(context, row, numbers, id) for row, numbers in orphans.items()})
+        why = "The result is kept as marked text: its call is not part of this conversation."
+    else:
+        edits, why = context.without_blocks(orphans, context.mark(id)), "The result is left out."
+    return step(finding.code, id, rows, edits, why, choices=choices, chosen=chosen)
+
+
+def _calls(context: Context, row: Row) -> list[Row]:
+    """Rows of the calls that the row's first result answers."""
+    named = next((block.id for block in row.blocks if block.kind is BlockKind.RESULT), None)
+    return [spot.row for spot in context.looked.calls.get((row.part, named or ""), []) if spot.row.id]
+
+
+def _orphan(context: Context, row: Row, block: Block) -> bool:
+    calls = context.looked.calls.get((row.part, block.id or ""), [])
+    return not calls or (row in context.looked.on_branch and not any(spot.row in context.looked.on_branch for spot in calls))
+
+
+def _told(context: Context, row: Row, orphans: set[int], id: str) -> dict[str, Any]:
+    """The row with its orphans as text, which then is a note and no prompt of a person."""
+    content = [each for number, block in enumerate(context.blocks(row)) for each in (_as_text(block) if number in orphans else [block])]
+    return context.content(row, content, context.mark(id), isMeta=True)
+
+
+def _as_text(block: Any) -> list[Any]:
+    """The blocks that stand for a result without its call."""
+    stored = block.get("content")
+    parts = [each for each in stored if isinstance(each, dict)] if isinstance(stored, list) else [{"type": "text", "text": stored}]
+    text = "\n".join(str(each["text"]) for each in parts if each.get("type") == "text" and each.get("text"))
+    head = f"[Result of a tool call that is not part of this conversation ({block.get('tool_use_id')})]"
+    return [{"type": "text", "text": f"{head}\n{text}".rstrip()}, *(each for each in parts if each.get("type") != "text")]

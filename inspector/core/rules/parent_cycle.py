@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row
+from ..steps import Context, step
 
 CODES = ("parent-cycle",)
 
@@ -51,3 +53,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 def _above(looked: index.Index, row: Row) -> Row | None:
     return looked.by_id.last(row.part, row.parent) if row.parent else None
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Hang the first row of the circle from the row before it in the file."""
+    row = context.session.row(finding.rows[0])
+    before = context.before(row)
+    where = f"from row {context.origin(before.ref)}, which stands before it" if before else "from nothing: the conversation begins with it"
+    edits = [context.relink(row, before.id if before else None)]
+    return step(finding.code, context.step_id(finding.code, row), [row], edits, f"The first row of the circle hangs {where}.")

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, step
 
 CODES = ("restored-edit-mode",)
 
@@ -34,3 +36,15 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "restored-edit-mode", Severity.WARNING if mode == "acceptEdits" else Severity.INFO, index.refs([newest]),
             f"An interactive resume restores the mode `{mode}` without a word: {says}.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Nothing until a person chooses `default`."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    choices = ("keep", "default")
+    chosen = context.chosen(id, choices)
+    mark = context.mark(id, was=context.value(row).get("permissionMode"))
+    edits = [context.with_fields(row, {"permissionMode": "default", context.write.MARK: mark})] if chosen == "default" else []
+    why = "The permission mode becomes `default`." if edits else "The permission mode stays; a person may choose `default`."
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen)

@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind, Row
+from ..steps import Context, rows_of, step
 
 CODES = ("result-not-adjacent",)
 
@@ -63,3 +65,39 @@ def _beside(looked: index.Index) -> list[Row]:
     leaf = looked.leaf()
     parents = {row.parent for row in looked.branch}
     return [row for row in looked.messages if row is not leaf and row.id not in parents and index.results_only(row) and row.parent in parents]
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Hang the result from its call, and what stood between from the result."""
+    if finding.severity is Severity.INFO:
+        return None
+    rows = rows_of(context, finding)
+    if len(rows) == 1 and rows[0].role == "user":
+        return _results_first(finding, context, rows[0])
+    if len(rows) != 3:
+        return None
+    call, _, result = rows
+    message = index.message_of(call)
+    path, row = [result], context.parent(result)
+    while row is not None and index.message_of(row) != message and row not in path:
+        path.append(row)
+        row = context.parent(row)
+    if row is None or row in path or len(path) < 2:
+        return None
+    edits = [context.relink(result, row.id), context.relink(path[-1], result.id)]
+    edits += [context.relink(child, result.parent) for child in context.children(result) if child not in path]
+    return step(finding.code, context.step_id(finding.code, result), [call, result], edits, BEHIND)
+
+
+BEHIND = "The result stands behind its call again; the rows between follow it."
+
+
+def _results_first(finding: Finding, context: Context, row: Row) -> Step | None:
+    """Within one row, put results before other content."""
+    blocks = context.blocks(row)
+    sorted_blocks = sorted(blocks, key=lambda block: not (isinstance(block, dict) and block.get("type") == "tool_result"))
+    if sorted_blocks == blocks:
+        return None
+    id = context.step_id(finding.code, row)
+    edits = context.without_blocks({}, context.mark(id), {row: sorted_blocks})
+    return step(finding.code, id, [row], edits, "Results come first in a message.")

@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Row, RowKind
+from ..steps import Context, rows_of
 from ..verdicts import Reason
 
 CODES = ("several-leaves",)
@@ -90,3 +92,10 @@ def _own(looked: index.Index, end: Row) -> Iterator[Row]:
         if row in looked.on_branch:
             return
         yield row
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Nothing until a person chooses the row to go on from; then a bookmark for the client."""
+    if finding.severity is Severity.INFO:
+        return None
+    return context.continue_from(finding, rows_of(context, finding))

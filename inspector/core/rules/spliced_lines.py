@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("spliced-lines",)
 
@@ -39,3 +41,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"One line holds {wording.count(len(whole), 'whole record')}{cut}. The client skips the line: "
             + (f"{wording.count(lost, 'row')} of the conversation can be recovered." if lost else "no row of the conversation is on it."),
         )  # fmt: skip
+
+
+WHY = "Each whole record gets a line of its own, so that it is read again."
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Put each whole record on a line of its own and leave the rest of a cut one out."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)

@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind
+from ..steps import Context, step
 
 CODES = ("split-server-tool-pair",)
 
@@ -36,3 +38,14 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                     "split-server-tool-pair", severity, index.refs([spot.row]),
                     f"The provider's own tool `{wording.short(spot.block.name, 40)}` has no result in the same answer.",
                 )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the block out."""
+    row = context.session.row(finding.rows[0])
+    id = context.step_id(finding.code, row)
+    pieces = context.pieces(row)
+    results = {block.id for piece in pieces for block in piece.blocks if block.kind is BlockKind.SERVER_RESULT}
+    gone = {number for number, block in enumerate(row.blocks) if block.kind is BlockKind.SERVER_CALL and block.id not in results}
+    why = "The provider's own tool has no result in this answer; its block is left out, as the client leaves it out."
+    return step(finding.code, id, [row], context.without_blocks({row: gone}, context.mark(id)), why)

@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import RowKind
+from ..steps import Context
 from ..verdicts import Reason
 
 CODES = ("stale-last-prompt",)
@@ -50,3 +52,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         yield Finding(
             "stale-last-prompt", Severity.INFO, index.refs([bookmark]), "The client's bookmark names another branch; this release ignores it."
         )
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Nothing until a person chooses the row to go on from; then a bookmark for the client."""
+    if finding.severity is Severity.INFO:
+        return None
+    leaf, newest = context.looked.leaf(), context.session.row(finding.rows[-1])
+    return context.continue_from(finding, [row for row in (leaf, newest) if row is not None])

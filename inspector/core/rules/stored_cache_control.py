@@ -14,10 +14,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .. import wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("stored-cache-control",)
 
@@ -41,3 +44,17 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             rows,
             f"{wording.count(len(marked), 'stored block')} with a cache mark that would be sent with the client's own.",
         )
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Take the marks off the blocks."""
+    rows = [row for row in rows_of(context, finding) if row.role]
+    id = context.step_id(finding.code, rows[0]) if rows else ""
+    contents = {row: [_unmarked(block) for block in context.blocks(row)] for row in rows}
+    contents = {row: content for row, content in contents.items() if content != context.blocks(row)}
+    edits = context.without_blocks({}, context.mark(id), contents)
+    return step(finding.code, id, contents, edits, "A stored cache mark is taken off; the text stays.")
+
+
+def _unmarked(block: Any) -> Any:
+    return {key: item for key, item in block.items() if key != "cache_control"} if isinstance(block, dict) else block

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("string-content",)
 
@@ -32,3 +34,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "string-content", Severity.WARNING, index.refs(rows),
             f"{wording.count(len(rows), 'answer')} stored as plain text instead of blocks; some releases fail at that.",
         )  # fmt: skip
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Store the text as one text block."""
+    rows = rows_of(context, finding)
+    id = context.step_id(finding.code, rows[0])
+    contents = {row: context.blocks(row) for row in rows}
+    edits = context.without_blocks({}, context.mark(id), contents)
+    return step(finding.code, id, rows, edits, "The same text is stored as a block, as every release reads it.")

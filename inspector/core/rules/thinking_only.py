@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, symptoms
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("thinking-only",)
 
@@ -29,3 +31,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             yield Finding(
                 "thinking-only", Severity.WARNING, index.refs(pieces), "An answer of the model holds nothing but thinking; it can't be sent."
             )
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the whole answer out."""
+    rows = rows_of(context, finding)
+    if not symptoms.thinking_only(rows):
+        return None
+    why = "An answer of nothing but thinking is left out as a whole; a signed block is never changed."
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.leave_out(rows), why)

@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, symptoms, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("truncated-tail",)
 
@@ -38,3 +40,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 f"The last line{wording.where(session, row)} is cut after {wording.size(len(data))}; {said} is lost, "
                 "and what the session did at that moment may not be recorded.",
             )  # fmt: skip
+
+
+WHY = "The fragment can't be read and is left out; the original keeps it."
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the fragment out."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)

@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, symptoms, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import Context, rows_of, step
 
 CODES = ("unparseable-row",)
 
@@ -33,3 +35,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         severity = Severity.ERROR if symptoms.of_conversation(data) else Severity.WARNING
         said = f"a broken record of type `{kind}`" if kind else f"no record: `{wording.short(data[:200].decode('utf-8', 'replace'), 40)}`"
         yield Finding("unparseable-row", severity, index.refs([row]), f"A line of {wording.size(len(data))} is {said}. The client skips it.")
+
+
+WHY = "The line can't be read and is left out; the original keeps it."
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Leave the line out."""
+    rows = rows_of(context, finding)
+    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)

@@ -19,9 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import index, wording
+from .. import index, resolving, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import BlockKind
+from ..steps import LEAVE_OUT, Context, step
 
 CODES = ("unresolved-call",)
 ONLY_READS = "It only reads, so nothing can have changed."
@@ -52,3 +55,46 @@ def _siblings(looked: index.Index, spot: index.Spot) -> int:
     """Calls of the same message."""
     rows = looked.groups.get(index.message_of(spot.row), [spot.row])
     return len({block.id for row in rows for block in row.blocks if block.kind is spot.block.kind})
+
+
+KEEP = "keep"
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Keep the call and answer it with a marked result that says what is known; or leave it out as the client would.
+
+    Before a compaction's boundary nothing is added: a row that the compaction kept never becomes the parent of a new one.
+    """
+    row = context.session.row(finding.rows[-1])
+    open_calls = [
+        (number, block) for number, block in enumerate(row.blocks)
+        if block.kind is BlockKind.CALL and block.id and block.id not in context.done and (row.part, block.id) not in context.looked.results
+    ]  # fmt: skip
+    operation = next((each for each in inspection.operations if finding.operation and each.key == finding.operation), None)
+    named = [spot for spot in open_calls if operation is None or spot[1].id == operation.call_id]
+    if not named or row.id is None or context.behind_compaction(row):
+        return None
+    number, block = named[0]
+    call_id = block.id or ""
+    operation = operation or resolving.operation_of(inspection, call_id)
+    resolution = context.resolution(call_id, operation.key if operation else None)
+    id = context.step_id(finding.code, row) + (f"/{number}" if len(row.blocks) > 1 else "")
+    choices = (KEEP, LEAVE_OUT)
+    chosen = context.chosen(id, choices)
+    context.done.add(call_id)
+    about = wording.call(context.session, row, block)
+    mark = resolving.mark_for(context, id, resolution, operation.key if operation else None)
+    unknown = resolution is None or resolution.outcome == "unknown"
+    waits = operation.key if operation and operation.state == "uncertain" and unknown else None
+    if chosen == LEAVE_OUT:
+        edits = context.without_blocks({row: {number}}, mark)
+        why = f"The call {about} is left out. That repairs the conversation; it does not undo what the command did."
+    else:
+        data = context.write.result_row(
+            context.session, row, call_id, resolving.text_for(resolution), error=resolving.is_error(resolution),
+            interrupted=unknown, id=context.new_id("result", call_id), at=context.time_after(row, len(context.done)), mark=mark,
+        )  # fmt: skip
+        edits = (context.insert(row, data),)
+        says = "that nobody knows whether it ran" if unknown else f"what a person found: {resolution.outcome if resolution else ''}"
+        why = f"The call {about} is kept and answered by a marked result that says {says}."
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits, details={"call": call_id})

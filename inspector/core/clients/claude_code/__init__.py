@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import write
 from .profiles import PROFILES
 from .read import read, sniff
 from .recorded import recorded_request
@@ -11,4 +12,4 @@ from .screen import screen, screen_items
 NAME = "claude-code"
 TITLE = "Claude Code"
 
-__all__ = ["NAME", "PROFILES", "TITLE", "read", "recorded_request", "resume", "screen", "screen_items", "sniff"]
+__all__ = ["NAME", "PROFILES", "TITLE", "read", "recorded_request", "resume", "screen", "screen_items", "sniff", "write"]

@@ -1,0 +1,100 @@
+"""What a person found out about a call, put into the result that the model will read. Nothing else ever speaks for a missing result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .edits import Step
+from .errors import PlanError
+from .inspection import Inspection
+from .operations import Operation
+from .session import Block, BlockKind, Row
+from .steps import Context, Resolution, step
+from .symptoms import stand_in
+
+CODE = "uncertain-operation"
+LOOK_FIRST = "Before you rely on it or run it again, look at the files that it touches and at the status of its task."
+
+
+def text_for(resolution: Resolution | None) -> str:
+    """The text that answers a call without a recorded result."""
+    said = f" They say: {resolution.text.strip()}" if resolution and resolution.text.strip() else ""
+    if resolution is None or resolution.outcome == "unknown":
+        return f"[The session ended before a result of this call was recorded. Nobody knows whether it ran, or how far it got.{said} {LOOK_FIRST}]"
+    if resolution.outcome == "happened":
+        return (
+            f"[The session ended before a result of this call was recorded. A person checked: it took effect.{said} "
+            "Its output is not known. Do not run it again; read the files and the status of its task to see what it left.]"
+        )
+    return f"[The session ended before a result of this call was recorded. A person checked: it did not take effect.{said} {LOOK_FIRST}]"
+
+
+def is_error(resolution: Resolution | None) -> bool:
+    """Whether the answer is marked as an error: always, unless a person confirmed the effect."""
+    return resolution is None or resolution.outcome != "happened"
+
+
+def mark_for(context: Context, id: str, resolution: Resolution | None, key: str | None) -> dict[str, Any]:
+    """The mark of a row that answers a call; the ledger reads `resolution` from it."""
+    more: dict[str, Any] = {"resolution": resolution.outcome if resolution else "unknown"}
+    if resolution and resolution.text.strip():
+        more["says"] = resolution.text.strip()
+    if key:
+        more["operation"] = key
+    return context.mark(id, **more)
+
+
+def operation_of(inspection: Inspection, call_id: str | None) -> Operation | None:
+    """The operation of a call, where the ledger has one."""
+    return next((operation for operation in inspection.operations if call_id and operation.call_id == call_id), None)
+
+
+def check(inspection: Inspection, resolutions: dict[str, Resolution]) -> None:
+    """Raises PlanError for a resolution of something that is no call of this session, or whose result was recorded."""
+    calls = {block.id for row in inspection.session.rows for block in row.blocks if block.kind is BlockKind.CALL}
+    by_name = {name: operation for operation in inspection.operations for name in (operation.key, operation.call_id) if name}
+    for name in resolutions:
+        operation = by_name.get(name)
+        if operation is None and name not in calls:
+            raise PlanError(f"no call of this session is named {name!r}", hint="Use the call's id or the key of its operation")
+        if operation is not None and operation.state in ("confirmed", "failed"):
+            raise PlanError(f"the result of {name} is recorded: there is nothing to resolve", hint="Leave this --resolve out")
+
+
+def steps(context: Context) -> list[Step]:
+    """Steps that write resolutions into results that stand already: stand-ins, and results that do not say what happened."""
+    made = []
+    for row in context.session.rows:
+        for number, block in enumerate(row.blocks):
+            if block.kind is BlockKind.RESULT and block.id:
+                operation = operation_of(context.inspection, block.id)
+                resolution = context.resolution(block.id, operation.key if operation else None)
+                if resolution is not None:
+                    made += _rewrite(context, row, number, block, resolution, operation)
+    return made
+
+
+def _rewrite(context: Context, row: Row, number: int, block: Block, resolution: Resolution, operation: Operation | None) -> list[Step]:
+    value = context.value(row)
+    stored = value.get(context.write.MARK)
+    stored = stored if isinstance(stored, dict) else {}
+    id = context.step_id(CODE, row)
+    mark = mark_for(context, id, resolution, operation.key if operation else None)
+    if (stored.get("resolution"), stored.get("says")) == (mark["resolution"], mark.get("says")):
+        return []
+    content = list(value["message"]["content"])
+    old = content[number].get("content")
+    text = text_for(resolution)
+    ours = "resolution" in stored or (isinstance(old, str) and stand_in(old))
+    if ours:
+        content[number] = {**content[number], "content": text, "is_error": is_error(resolution)}
+    elif isinstance(old, list):
+        content[number] = {**content[number], "content": [*old, {"type": "text", "text": text}]}
+    else:
+        content[number] = {**content[number], "content": f"{old}\n\n{text}" if old else text}
+    changed = {**value, "message": {**value["message"], "content": content}, context.write.MARK: mark}
+    if ours:
+        changed.pop("toolDenialKind", None)
+        changed["toolUseResult"] = text
+    why = f"A person says about {block.id}: {resolution.outcome}. The model is told so in the result of the call."
+    return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": block.id or ""})]

@@ -1,0 +1,82 @@
+"""`manage.py fork`: start a new session from a row of another one. Needs no database and changes nothing that it reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from inspector.capture import folder
+from inspector.core import fork, inspection
+from inspector.core.errors import CoreError, ReadError
+from inspector.management import new_files
+from inspector.management.commands.repair import now
+
+
+class Command(BaseCommand):
+    help = __doc__
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", help="a transcript, or a folder that holds exactly one session")
+        parser.add_argument("--out", required=True, help="folder that the new session's files go to")
+        parser.add_argument("--at", metavar="ROW", help="PART:ROW to go on from; without it, where a resume would go on")
+        parser.add_argument("--new-id", metavar="UUID", help="id of the new session; without it, a fresh one")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            code = self.fork(options)
+        except (CoreError, OSError, ValueError) as error:
+            self.stderr.write(" ".join(str(error).split()))
+            code = 2
+        if code:
+            sys.exit(code)
+
+    def fork(self, options: dict[str, Any]) -> int:
+        found = folder.session_files(Path(options["path"]))
+        if len(found) != 1:
+            raise ReadError(f"{options['path']} holds {len(found)} sessions", hint="Name one transcript")
+        new_id = str(uuid.UUID(options["new_id"])) if options["new_id"] else str(uuid.uuid4())
+        source = folder.source_of(found[0])
+        looked = inspection.inspect(source)
+        if looked.state.refused is not None:
+            return self.refuse(options, looked.state.refused)
+        made = fork.fork(looked, new_id=new_id, at=now(), row=options["at"])
+        files = {Path(options["out"]) / part.name: part.data for part in made.source.parts}
+        new_files.free(list(files))
+        for path, data in reversed(files.items()):
+            new_files.write(path, data)
+        answer = {
+            "path": options["path"],
+            "out": str(Path(options["out"]) / made.source.parts[0].name),
+            "session": made.session,
+            "forked_from": {"session": made.parent, "row": made.at},
+            "base_sha256": source.parts[0].sha256(),
+            "out_sha256": made.source.parts[0].sha256(),
+            "files": [part.name for part in made.source.parts],
+            "left_behind": made.left_behind,
+            "notes": made.notes,
+            "remains": [asdict(finding) for finding in made.remains()],
+            "operations_open": made.operations_open(),
+            "lineage": made.lineage,
+            "resume": f"claude --resume {made.session}",
+            "refused": None,
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(answer, indent=1))
+        else:
+            self.stdout.write("\n".join([f"Written to {answer['out']}.", f"Resume it with: {answer['resume']}", *made.notes]))
+        return 1 if made.remains() or made.operations_open() else 0
+
+    def refuse(self, options: dict[str, Any], why: str) -> int:
+        if options["json"]:
+            self.stdout.write(json.dumps({"path": options["path"], "out": None, "refused": why}, indent=1))
+        else:
+            self.stdout.write(f"Nothing was written. {why}")
+        return 1
