@@ -226,18 +226,21 @@ def test_stored_system_prompt_is_said_to_be_sent_only_by_releases_that_do() -> N
     assert not facts("live332-o3_worktree", version="2.1.197")["system-prompt"].restored.normal
 
 
-def hinted(name: str, **hints: str) -> Any:
-    return read(replace(source_for(name), hints=hints))
+def in_project(name: str, slug: str, kind: str | None = None) -> Any:
+    source = replace(source_for(name), hints={"slug": slug} | ({"live": "its process runs"} if kind else {}))
+    entry = {"pid": 1, "sessionId": source.parts[0].name.removesuffix(".jsonl"), "kind": kind}
+    return read(with_parts(source, **{"sessions/1.json": json.dumps(entry).encode()}) if kind else source)
 
 
 def test_what_continue_would_pick() -> None:
-    old, new = hinted("e4b_queued_kill", slug="a", modified="10"), hinted("live332-o3_worktree", slug="a", modified="20")
-    busy = hinted("live332-e7_compact_tui", slug="a", modified="30", live="registry", live_kind="bg")
-    mine = hinted("live332-e4_queued", slug="b", modified="1", live="registry", live_kind="interactive")
-    empty = read(Source("x", (Part("x.jsonl", b'{"type":"mode","mode":"normal","sessionId":"s"}\n'),), {"slug": "b", "modified": "99"}))
-    first, second = continue_choice([old, busy, mine, new, empty])
+    old, new = in_project("e4b_queued_kill", "a"), in_project("live332-e7_compact_tui", "a")
+    busy = in_project("live332-e6b_resume_mode_acceptEdits", "a", "bg")
+    mine = in_project("live332-e4_queued", "b", "interactive")
+    empty = read(Source("x", (Part("x.jsonl", b'{"type":"mode","mode":"normal","sessionId":"s"}\n'),), {"slug": "c"}))
+    first, second, third = continue_choice([old, busy, mine, new, empty])
     assert first == ContinueChoice("a", new.id, ((busy.id, "a client of kind bg is running it"),))
-    assert second.picked == mine.id and second.skipped[0][1] == "it holds no message"
+    assert second == ContinueChoice("b", mine.id, ())
+    assert third.picked is None and third.skipped[0][1] == "it holds no message"
 
 
 def test_every_profile_has_its_facts() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from . import write
 from .profiles import PROFILES
 from .read import read, sniff
-from .recorded import recorded_request
+from .recorded import agent_requests, all_requests, recorded_request
 from .resume import resume
 from .screen import screen, screen_items
+from .switching import continue_choice, listed
 
 NAME = "claude-code"
 TITLE = "Claude Code"
 
-__all__ = ["NAME", "PROFILES", "TITLE", "read", "recorded_request", "resume", "screen", "screen_items", "sniff", "write"]
+__all__ = [
+    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "continue_choice", "listed", "read", "recorded_request", "resume", "screen",
+    "screen_items", "sniff", "write",
+]  # fmt: skip

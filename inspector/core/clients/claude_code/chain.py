@@ -135,8 +135,9 @@ class Walker:
         """(anchor, ids of preserved rows in order), or None where a reference is broken."""
         listed, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
         if self.profile.preserved_list and isinstance(listed, dict) and isinstance(listed.get("uuids"), list):
-            anchor, kept = str(listed.get("anchorUuid")), listed["uuids"]
-            return (anchor, kept) if kept and anchor in self.by_id and all(isinstance(one, str) and one in self.by_id for one in kept) else None
+            anchor, kept = listed.get("anchorUuid"), listed["uuids"]
+            whole = all(isinstance(one, str) and one in self.by_id for one in (anchor, *kept))
+            return (str(anchor), kept) if kept and whole else None
         if not isinstance(segment, dict):
             return None
         head, tail, anchor = (segment.get(name) for name in ("headUuid", "tailUuid", "anchorUuid"))

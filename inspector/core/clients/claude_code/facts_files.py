@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ...session import Session
 from ...state import Fact, Restored
 from .gathered import BUT_PATH, EVERY, NEVER, Gathered, fact, not_recorded, part_json, refs, text_of
 
@@ -18,9 +19,9 @@ def file_facts(held: Gathered) -> list[Fact]:
     return [file_history(held), persisted_outputs(held), tasks(held), plan_file(held), live_process(held)]
 
 
-def parts_in(held: Gathered, folder: str) -> Iterator[tuple[int, str]]:
+def parts_in(session: Session, folder: str) -> Iterator[tuple[int, str]]:
     """(part number, name) of the parts that lie in a folder of this name, at any depth."""
-    for number, name in enumerate(held.session.source.names()):
+    for number, name in enumerate(session.source.names()):
         if f"/{folder}/" in f"/{name}":
             yield number, name
 
@@ -42,7 +43,7 @@ def file_history(held: Gathered) -> Fact:
                 tracked[key] = {"path": path, "version": backup.get("version"), "backup": text_of(backup.get("backupFileName"))}
     if not rows:
         return not_recorded("file-history", "No snapshot: sessions without a terminal write none.", BUT_PATH)
-    here = {name.rsplit("/", 1)[-1] for _, name in parts_in(held, "file-history")}
+    here = {name.rsplit("/", 1)[-1] for _, name in parts_in(held.session, "file-history")}
     missing = [item["backup"] for item in tracked.values() if item["backup"] and item["backup"] not in here]
     value = {"snapshots": len(rows), "files": list(tracked.values())[-200:], "backups_here": bool(here), "missing": missing[-200:]}
     note = "A fork gets the backups as links under its new id."
@@ -53,7 +54,7 @@ def file_history(held: Gathered) -> Fact:
 
 def persisted_outputs(held: Gathered) -> Fact:
     """Tool outputs that were too large to keep in their row, and whether their files are here."""
-    here = {name.rsplit("/", 1)[-1] for _, name in parts_in(held, "tool-results")}
+    here = {name.rsplit("/", 1)[-1] for _, name in parts_in(held.session, "tool-results")}
     found, rows = [], []
     for row in held.holding(b"<persisted-output>"):
         path = _persisted_path(held.value(row))
@@ -84,7 +85,7 @@ def tasks(held: Gathered) -> Fact:
     """The task list, which the client keeps beside the transcript under the session's id."""
     restored = Restored(normal=True, fork=False, path=True, switch=True)
     found = []
-    for number, name in parts_in(held, "tasks"):
+    for number, name in parts_in(held.session, "tasks"):
         if name.endswith(".json") and f"/{held.session.id}/" in f"/{name}":
             value = part_json(held.session, number)
             found.append({key: value.get(key) for key in ("id", "subject", "status", "blockedBy")} | {"part": name})
@@ -109,21 +110,26 @@ def plan_file(held: Gathered) -> Fact:
     if named is None:
         return not_recorded("plan-file", "No row names a plan.", restored)
     base = re.split(r"[/\\]", named[0])[-1]
-    here = any(name.rsplit("/", 1)[-1] == base for _, name in parts_in(held, "plans"))
+    here = any(name.rsplit("/", 1)[-1] == base for _, name in parts_in(held.session, "plans"))
     note = "Copied by a fork." if here else f"Not here: it was never written, or it was not brought in. {NOT_HERE}"
     return fact("plan-file", {"path": named[0], "here": here}, (named[1],), restored, note)
 
 
 def live_process(held: Gathered) -> Fact:
     """Signs that a client is running this session right now. The client itself takes no lock."""
-    live = held.session.source.hints.get("live")
-    found = []
-    for number, name in parts_in(held, "sessions"):
-        if re.search(r"/\d+\.json$", f"/{name}"):
-            value = part_json(held.session, number)
-            if held.session.id is not None and value.get("sessionId") == held.session.id:
-                found.append({key: value.get(key) for key in ("pid", "kind", "entrypoint", "status", "version", "startedAt", "cwd")} | {"part": name})
+    live, found = held.session.source.hints.get("live"), registry_entries(held.session)
     if live or found:
         note = "A second client would write between the first one's rows. An entry stays behind when a client is killed."
         return fact("live-process", {"entries": found, "source": live}, (), NEVER, note)
     return not_recorded("live-process", "No registry entry names this session; the transcript itself cannot tell.")
+
+
+def registry_entries(session: Session) -> list[dict[str, Any]]:
+    """Entries of the process registry, brought in with the session, that name it."""
+    found = []
+    for number, name in parts_in(session, "sessions"):
+        if re.search(r"/\d+\.json$", f"/{name}"):
+            value = part_json(session, number)
+            if session.id is not None and value.get("sessionId") == session.id:
+                found.append({key: value.get(key) for key in ("pid", "kind", "entrypoint", "status", "version", "startedAt", "cwd")} | {"part": name})
+    return found

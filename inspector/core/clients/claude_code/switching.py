@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...session import RowKind, Session
 from ...state import Fact, Restored
 from .chain import moment
+from .facts_files import registry_entries
 from .gathered import Gathered, fact
 from .restores import Restores
 
@@ -73,11 +74,10 @@ def listed(session: Session) -> str | None:
 
 
 def continue_choice(sessions: Iterable[Session]) -> list[ContinueChoice]:
-    """For each project the session that `--continue` would pick: the newest that can be resumed.
+    """For each project the session that `--continue` would pick: the one with the newest row that can be resumed.
 
-    The project is the hint `slug` of the source. The hint `modified` (seconds since 1970) orders them where it is given, else the
-    newest timestamp. A session that a non-interactive client runs in the background (hint `live_kind`, the registry's `kind`) is
-    skipped.
+    The project is the hint `slug` of the source. A live session (hint `live`) is skipped where the process registry beside it says that
+    its client is not interactive; entries of print sessions were seen to say `interactive`.
     """
     projects: dict[str, list[Session]] = {}
     for session in sessions:
@@ -88,10 +88,10 @@ def continue_choice(sessions: Iterable[Session]) -> list[ContinueChoice]:
 def _choice(project: str, sessions: list[Session]) -> ContinueChoice:
     skipped: list[tuple[str, str]] = []
     for session in sorted(sessions, key=_newest, reverse=True):
-        name, kind = session.id or session.source.name, session.source.hints.get("live_kind")
-        why = listed(session)
-        if why is None and kind is not None and kind != "interactive":
-            why = f"a client of kind {kind} is running it"
+        name, why = session.id or session.source.name, listed(session)
+        kinds = [str(entry["kind"]) for entry in registry_entries(session)] if session.source.hints.get("live") else []
+        if why is None and kinds and "interactive" not in kinds:
+            why = f"a client of kind {kinds[0]} is running it"
         if why is None:
             return ContinueChoice(project, name, tuple(skipped))
         skipped.append((name, why))
@@ -99,7 +99,4 @@ def _choice(project: str, sessions: list[Session]) -> ContinueChoice:
 
 
 def _newest(session: Session) -> float:
-    modified = session.source.hints.get("modified")
-    if modified is not None:
-        return float(modified)
     return max((at for row in session.rows if row.part == 0 and (at := moment(row.at)) is not None), default=0.0)
