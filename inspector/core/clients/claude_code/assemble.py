@@ -289,6 +289,9 @@ class Assembly:
                 text = "\n\n".join(unframed(block["text"]) for block, _ in wire.context)
                 out.append(StateMessage("system", text, [ref for _, ref in wire.context]))
         placed = {ref for message in out for ref in message.rows}
+        for item in self.items:
+            for ref in (item.ref, *item.refs):
+                self.drop(ref, Reason.EMPTY_TEXT if item.content == [] else Reason.MALFORMED)
         self.drops = {ref: drop for ref, drop in self.drops.items() if ref not in placed}
         return out
 
