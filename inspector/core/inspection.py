@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import reading
-from .operations import Operation
+from .operations import Operation, operations_of
 from .recorded import RecordedRequest
 from .request import Request, derive
 from .screen import ScreenItem
@@ -51,6 +51,6 @@ def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None
         resume_as=resume_as,
         state=state,
         request=derive(state),
-        operations=[],
+        operations=operations_of(session, state, reader.calls(session), reader.arguments),
         recorded=reader.recorded_request(session, state),
     )

@@ -1,9 +1,50 @@
-"""Calls paired with results -> the operations of a session, with graded evidence and the class of their effect."""
+"""Calls paired with results -> the operations of a session, with graded evidence and the class of their effect.
+
+Nothing here asks the world: a state says what the transcript proves. A call whose result does not tell stays uncertain, however sure the model
+sounds, until a person says what happened.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+
+from .calls import ORDER, Answer, Call, Calls, Outcome
+from .effects import Effect, EffectClass, effect_of, worst
+from .session import BlockKind, Row, Session
+from .state import RuntimeState
+
+LOOKED_AHEAD = 300
+"""Later calls that are searched for one that names the target of an uncertain operation."""
+LATER_READS = 3
+
+STATES = {
+    Outcome.RESULT: "confirmed",
+    Outcome.REFUSED: "failed",
+    Outcome.DENIED: "not-started",
+    Outcome.HAPPENED: "resolved",
+    Outcome.DID_NOT_HAPPEN: "resolved",
+}
+"""What a result settles; every other outcome leaves the operation uncertain, unless it only reads."""
+SAYS = {
+    Outcome.RESULT: "A result was saved. We did not check the target.",
+    Outcome.REFUSED: "The tool refused the call and did nothing.",
+    Outcome.DENIED: "The row records that the call was denied before it ran.",
+    Outcome.HAPPENED: "A person decided at the repair: it happened.",
+    Outcome.DID_NOT_HAPPEN: "A person decided at the repair: it did not happen.",
+    Outcome.LAUNCHED: "The result only says that it was started in the background; how it ended is not in it.",
+    Outcome.REJECTED: "The result only says that the call was rejected, interrupted, cancelled or timed out. It may have run all the same.",
+    Outcome.STAND_IN: "The client wrote this in place of a result that was never saved. It knows nothing of what happened.",
+    Outcome.MARKED: "A repair wrote this in place of a result that was never saved. Nobody knows what happened.",
+}
+GRADES = {Outcome.RESULT: "strong", Outcome.REFUSED: "strong", Outcome.DENIED: "strong", Outcome.HAPPENED: "strong", Outcome.DID_NOT_HAPPEN: "strong"}
+ENDED = frozenset(("completed", "failed"))
+"""Words of a notice that say that a background task came to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +54,11 @@ class Evidence:
     kind: str
     says: str
     row: str | None = None
+    grade: str = "weak"
+    """strong: settles it | weak: supports | none: shown so that nobody takes it for proof."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """A tool call with its effect class and what is known of it. `key` survives repair and fork."""
 
@@ -34,3 +77,217 @@ class Operation:
     evidence: tuple[Evidence, ...] = ()
     target: str | None = None
     """What the call acts on (a path, a host, an order), where it can be told."""
+
+
+class _Recorded(Operation):
+    """An operation of a session: what needs the call's arguments is worked out when it is first asked for."""
+
+    def __init__(self, ledger: _Ledger, state: str, on_branch: bool, call: Call, answers: list[Answer]) -> None:
+        self.__dict__.update(
+            call_id=call.id, tool=call.tool, state=state, on_branch=on_branch, call=call.row.ref,
+            result=answers[0].row.ref if answers else None, _ledger=ledger, _call=call, _answers=answers,
+        )  # fmt: skip
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in LAZY:
+            return object.__getattribute__(self, name)
+        own = object.__getattribute__(self, "__dict__")
+        if name not in own:
+            own[name] = own["_ledger"].work_out(name, self, own["_call"], own["_answers"])
+        return own[name]
+
+
+LAZY = frozenset(("key", "arguments", "effect", "why_effect", "evidence", "target"))
+
+
+def operations_of(session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any]) -> list[Operation]:
+    """The operations of all parts in file order, then those that no row holds.
+
+    `book` is what the client's reader says about the calls, `arguments` how it reads those of one call. A call that stands in the file twice
+    (same id, tool and arguments) is one operation. Calls of another session's rows are left out unless the branch goes through them.
+    """
+    return _Ledger(session, state, book, arguments).operations()
+
+
+class _Ledger:
+    def __init__(self, session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any]) -> None:
+        self.session, self.book, self._read = session, book, arguments
+        self.branch = frozenset(state.branch)
+        self._effects: dict[int, Effect] = {}
+        self.by_id: dict[tuple[int, str], list[Call]] = defaultdict(list)
+        for call in book.calls:
+            if call.id is not None:
+                self.by_id[call.row.part, call.id].append(call)
+
+    def operations(self) -> list[Operation]:
+        listed: list[Operation] = []
+        done: set[int] = set()
+        for call in self.book.calls:
+            if call.order in done or (call.foreign and call.row.ref not in self.branch):
+                continue
+            twins = self._twins(call)
+            done.update(twin.order for twin in twins)
+            shown = next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
+            listed.append(self._operation(shown, twins))
+        return listed + [self._without_row(tool, row) for tool, row in self.book.without_row]
+
+    def _twins(self, call: Call) -> list[Call]:
+        """This call and its repetitions; calls that only share its id are others."""
+        same = self.by_id[call.row.part, call.id] if call.id is not None else [call]
+        if len(same) == 1:
+            return same
+        key = self._key(call)
+        return [other for other in same if other.tool == call.tool and self._key(other) == key]
+
+    def _answers(self, twins: list[Call]) -> list[Answer]:
+        """Saved results, the best evidence first. Where different calls share an id, each has what follows it in the file."""
+        call = twins[0]
+        answers = self.book.answers.get((call.row.part, call.id), []) if call.id is not None else []
+        same = self.by_id[call.row.part, call.id] if call.id is not None else twins
+        if len(twins) < len(same):
+            mine = {twin.order for twin in twins}
+            answers = [answer for answer in answers if self._owner(same, answer).order in mine]
+        return sorted(answers, key=lambda answer: ORDER[answer.outcome]) if len(answers) > 1 else answers
+
+    @staticmethod
+    def _owner(same: list[Call], answer: Answer) -> Call:
+        asked = (answer.record.parent, getattr(answer.record.extra, "source_assistant", None))
+        named = [call for call in same if call.record.id is not None and call.record.id in asked]
+        before = [call for call in same if call.row.index < answer.row.index]
+        return (named or before or same)[-1]
+
+    def _operation(self, call: Call, twins: list[Call]) -> Operation:
+        answers = self._answers(twins)
+        best = answers[0] if answers else None
+        state = STATES.get(best.outcome, "uncertain") if best else "uncertain"
+        if best and best.outcome is Outcome.LAUNCHED and any(n.status in ENDED for n in self.book.notices.get(call.id or "", ())):
+            state = "confirmed"
+        if state == "uncertain" and self._effect(call).name is EffectClass.READ_ONLY:
+            state = "resolved"
+        return _Recorded(self, state, any(twin.row.ref in self.branch for twin in twins), call, answers)
+
+    def work_out(self, name: str, operation: Operation, call: Call, answers: list[Answer]) -> Any:
+        """One of the values that need the call's arguments."""
+        if name == "key":
+            return self._key(call)
+        if name == "arguments":
+            return self._arguments(call)
+        if name == "target":
+            return target_of(self._arguments(call))
+        if name == "evidence":
+            return tuple(self._evidence(operation, call, answers))
+        effect = self._effect(call)
+        return str(effect.name) if name == "effect" else effect.why
+
+    def _arguments(self, call: Call) -> Any:
+        return self._read(self.session, call)
+
+    def _key(self, call: Call) -> str:
+        return key_of(call.id, call.tool, self._arguments(call))
+
+    def _effect(self, call: Call) -> Effect:
+        """The class by tool and arguments; an agent is as bad as the calls in its transcript."""
+        if call.order not in self._effects:
+            self._effects[call.order] = effect_of(self.session.client, call.tool, self._arguments(call))
+            parts = [part for part in self.book.agents.get(call.id or "", ()) if part != call.row.part]
+            if parts:
+                children = [self._effect(child) for child in self.book.calls if child.row.part in parts]
+                self._effects[call.order] = worst([self._effects[call.order], *children])
+        return self._effects[call.order]
+
+    def _without_row(self, tool: str, row: Row) -> Operation:
+        tail = next((each for each in reversed(self.session.rows) if each.part == 0 and each.role and each.id and not each.sidechain), None)
+        return Operation(
+            key=key_of(None, tool, ["no row", tail.id if tail else None]), call_id=None, tool=tool, arguments=None, effect="unknown",
+            why_effect="the call was never saved", state="uncertain", on_branch=tail is not None and tail.ref in self.branch, call=None, result=None,
+            evidence=(Evidence("tools-used", f"The client noted that it used {tool}, the turn is unfinished, and no row holds the call.", row.ref),),
+        )  # fmt: skip
+
+    def _evidence(self, operation: Operation, call: Call, answers: list[Answer]) -> Iterable[Evidence]:
+        if call.whole:
+            yield Evidence("call", "The call was saved with all its arguments.", call.row.ref)
+        else:
+            yield Evidence("call-cut-off", "The line breaks off inside the call: its arguments are not known whole.", call.row.ref)
+        if call.record is not call.row and call.whole:
+            yield Evidence("damaged-line", "The call stands in a damaged line, which the client does not read.", call.row.ref)
+        for answer in answers:
+            kind = "result-error" if answer.outcome is Outcome.RESULT and answer.error else str(answer.outcome)
+            says = "A result was saved that reports an error. We did not check the target." if kind == "result-error" else SAYS[answer.outcome]
+            yield Evidence(kind, says, answer.row.ref, GRADES.get(answer.outcome, "weak"))
+            if answer.record is not answer.row:
+                yield Evidence("damaged-line", "This result stands in a damaged line, which the client does not read.", answer.row.ref)
+        if len(answers) > 1 and answers[0].outcome is Outcome.RESULT and answers[-1].outcome is not Outcome.RESULT:
+            yield Evidence("real-result", "The real result counts; the client may send the stand-in instead.", answers[0].row.ref)
+        if not answers:
+            yield Evidence("no-result", "No result was saved: it ran, was waiting for its turn, or was waiting for permission.", None)
+        for notice in self.book.notices.get(call.id or "", ()):
+            ended = notice.status in ENDED
+            says = "It came to its end in the background" if ended else "The client noted of the background task"
+            yield Evidence("notice", f"{says}: {notice.status[:40]}.", notice.row.ref, "strong" if ended else "weak")
+        if call.id in self.book.progress:
+            yield Evidence("progress", "It had started: its progress was shown.", self.book.progress[call.id].ref)
+        yield from self._agent_evidence(call)
+        if operation.state == "resolved" and (not answers or answers[0].outcome not in STATES):
+            yield Evidence("only-reads", "It only reads: nothing in the world depends on whether it ran.", call.row.ref, "strong")
+        if operation.state == "uncertain":
+            yield from self._later(operation, call)
+
+    def _agent_evidence(self, call: Call) -> Iterable[Evidence]:
+        for part in self.book.agents.get(call.id or "", ()):
+            inside = [child for child in self.book.calls if child.row.part == part]
+            open_calls = [child for child in inside if child.id and (part, child.id) not in self.book.answers]
+            where = next((row.ref for row in self.session.rows if row.part == part), None)
+            says = f"Its agent's transcript holds {len(inside)} calls, {len(open_calls)} of them without a result."
+            yield Evidence("agent-transcript", says, where)
+
+    def _later(self, operation: Operation, call: Call) -> Iterable[Evidence]:
+        """Later calls that name the target, and the model's next words, which prove nothing."""
+        target, found = operation.target, 0
+        for later in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD] if target else ():
+            if target and later.row.part == call.row.part and target in json.dumps(self._arguments(later), ensure_ascii=False):
+                yield Evidence("later-call", f"A later {later.tool} call names {target[:80]}: its result may tell.", later.row.ref)
+                found += 1
+                if found == LATER_READS:
+                    break
+        said = self._next_words(call)
+        if said is not None:
+            yield Evidence("later-claim", "The model wrote more after this call. What it says is no proof.", said.ref, "none")
+
+    def _next_words(self, call: Call) -> Row | None:
+        rows = self.session.rows
+        start = next((number for number, row in enumerate(rows) if row is call.row), len(rows))
+        for row in rows[start + 1 : start + 1 + LOOKED_AHEAD]:
+            told = any(block.kind is BlockKind.TEXT and not block.blank for block in row.blocks)
+            if row.part == call.row.part and row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>":
+                return row
+        return None
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def key_of(call_id: str | None, tool: str, arguments: Any) -> str:
+    """The operation's name through repair and fork: from call id, tool and arguments, never from a file or a row.
+
+    Halves of surrogate pairs count as U+FFFD, which is what a repair writes in their place.
+    """
+    said = json.dumps([call_id, tool, arguments], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return "op-" + hashlib.sha256(SURROGATE.sub("\N{REPLACEMENT CHARACTER}", said).encode()).hexdigest()[:20]
+
+
+TARGETS = ("file_path", "notebook_path", "path", "absolute_path", "url", "order_id", "id", "shell_id", "bash_id", "task_id", "taskId")
+WRITES_TO = re.compile(r"(?<![0-9&<>])>{1,2}\s*([\w./~+-]+)")
+HOST = re.compile(r"https?://([^/\s'\"]+)")
+
+
+def target_of(arguments: Any) -> str | None:
+    """What a call acts on: a path or an id that it names, a file that its command writes, a host; None where it cannot be told."""
+    if not isinstance(arguments, dict):
+        return None
+    named = next((arguments[name] for name in TARGETS if isinstance(arguments.get(name), str) and arguments[name]), None)
+    command = arguments.get("command", arguments.get("cmd"))
+    if named is not None or not isinstance(command, str):
+        return named
+    written = [name for name in WRITES_TO.findall(command[:20_000]) if not name.startswith("/dev/")]
+    host = HOST.search(command[:20_000])
+    return written[0] if written else host[1] if host else None

@@ -63,6 +63,8 @@ def script_effect(script: str, depth: int = 0) -> Effect:
         found.append(unknown(f"longer than {LONGEST} characters"))
     if not all(char in "\n\t" or char.isprintable() for char in script):
         found.append(unknown("holds characters that cannot be seen"))
+    if re.search(r"\S\\\n\S|(?:^|[\s;&|()<>])\\[ \t]", script):  # the grammar and the shell cut such words differently
+        found.append(unknown("a word goes on in the next line or begins with a blank"))
     text = re.sub(r"\n(?=\\)", "\n ", script[:READ_AT_MOST])  # the grammar misses a line end right before a backslash
     root = _parser().parse(text.encode("utf-8", "replace")).root_node
     if root.has_error:

@@ -47,7 +47,7 @@ SCRIPTS = {
         "echo $((1+1))", "echo \"$x\"", "echo `pwd`", "echo $(pwd)", "cat <<EOF\n$HOME\nEOF", "cat <<< \"$x\"", "diff <(ls a) <(ls b)", "$cmd",
         "\"$cmd\" x", "echo {a,b}", "echo {1..3}", "echo $'a'", "ls > $out", "ls > *.txt", "find . -name *.py", "find . -exec cat {} ;",
         "find . -execdir ls ;", "find . -ok ls ;", "sort *.txt", "uniq *", "rg x *", "rg --pre cat x", "rg -z x",
-        "cat x \\ # y", "cat x\\\n# y > f", "rg -iz x",
+        "cat x \\ # y", "cat x\\\n# y > f", "rg -iz x", "echo *2>&1\\\nx", "ls >& \\ 2>&1 a",
         "rg --hostname-bin=x y", "git -c core.pager=x log", "git -C /tmp status", "git log --output=x", "git diff --ext-diff",
         "git show --textconv", "git log --outp=x", "git unknown", "git rebase -x make main", "git bisect run make", "git push --receive-pack=x",
         "cd a && git status", "sed s/a/b/ f", "sed -n '1,5w out' f", "sed -n -e 1p f", "awk 1 f", "time -o out ls", "timeout -x ls",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import write
+from .calls import arguments, calls
 from .profiles import PROFILES
 from .read import read, sniff
 from .recorded import agent_requests, all_requests, recorded_request
@@ -14,6 +15,6 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "continue_choice", "listed", "read", "recorded_request", "resume", "screen",
-    "screen_items", "sniff", "write",
+    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "recorded_request",
+    "resume", "screen", "screen_items", "sniff", "write",
 ]  # fmt: skip

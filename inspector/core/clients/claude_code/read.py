@@ -68,6 +68,8 @@ class Light:
     """Path of the file that holds this result's whole output, as recorded."""
     task: str | None = None
     """Id of the background task that this result says was started."""
+    marked: bool = False
+    """Written by a repair of this project (`sessionInspector`)."""
 
 
 KINDS = {
@@ -267,6 +269,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     light.notification = isinstance(origin, dict) and origin.get("kind") == "task-notification"
     light.source_assistant = _string(get("sourceToolAssistantUUID"))
     light.denial = _string(get("toolDenialKind"))
+    light.marked = "sessionInspector" in value
     outcome = get("toolUseResult")
     if isinstance(outcome, dict):
         light.persisted = _string(outcome.get("persistedOutputPath"))

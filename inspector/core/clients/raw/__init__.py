@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...calls import Call, Calls
 from ...jsonspans import lines
 from ...screen import ScreenItem
 from ...session import Row, RowKind, Session
@@ -49,4 +50,14 @@ def screen(session: Session) -> list[ScreenItem]:
 
 def recorded_request(session: Session, state: RuntimeState) -> None:
     """No request is recorded."""
+    return None
+
+
+def calls(session: Session) -> Calls:
+    """No call is known."""
+    return Calls()
+
+
+def arguments(session: Session, call: Call) -> None:
+    """No call is known."""
     return None

@@ -1,0 +1,216 @@
+"""Claude Code: the tool calls of a session and what was saved about them.
+
+Tools start before their message is saved, results may be the client's own words, and a result of a background task comes at its start: each
+answer is therefore classed by what the row records, and by its text only where older releases recorded nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...calls import Answer, Call, Calls, Notice, Outcome
+from ...jsonspans import NotJson, loads, recover
+from ...session import BlockKind, Row, RowKind, Session
+from ...symptoms import REJECTED, interruption, stand_in
+from .read import light_row
+
+MARK = "sessionInspector"
+"""Key of the rows that a repair of this project wrote."""
+NEVER_ASKED = ("Claude requested permissions", "Permission to use")
+"""How results begin that the permission check wrote in place of a run; no tool writes them."""
+STOPPED = re.compile(r"interrupted|cancel+ed|aborted|sibling|parallel tool call|timed out|timeout", re.IGNORECASE)
+STOPPED_TEXTS = re.compile(r"(?:Error: )?(?:\[Request interrupted|The user doesn't want to|(?:Command|Request) (?:timed out|was aborted))")
+CUT_CALL = re.compile(rb'"type"\s*:\s*"tool_use"\s*,\s*"id"\s*:\s*"([^"\\]{1,200})"\s*,\s*"name"\s*:\s*"([^"\\]{1,200})"')
+NOTICE = re.compile(r"<tool-use-id>([^<]+)</tool-use-id>")
+NOTICE_STATUS = re.compile(r"<status>([^<]+)</status>")
+SURE = frozenset((Outcome.RESULT, Outcome.REFUSED, Outcome.DENIED, Outcome.HAPPENED, Outcome.DID_NOT_HAPPEN))
+
+
+def calls(session: Session) -> Calls:
+    """Read the calls. Parses only results that report an error or that a repair wrote, notices of background tasks and damaged lines."""
+    book = Calls()
+    own = any(row.extra is not None and row.extra.session == session.id for row in session.rows if row.part == 0)
+    fragments: list[tuple[Row, str, str]] = []
+    for row, record in _records(session, fragments):
+        light = record.extra
+        foreign = own and row.part == 0 and light.session not in (None, session.id)
+        for number, block in enumerate(record.blocks):
+            if block.kind is BlockKind.CALL and record.role == "assistant":
+                book.calls.append(Call(block.id, block.name or "", row, record, number, len(book.calls), foreign=foreign))
+            elif block.kind is BlockKind.RESULT and block.id is not None:
+                outcome = _outcome(session, row, record, number)
+                book.answers.setdefault((row.part, block.id), []).append(Answer(row, record, outcome, block.error))
+    known = {call.id for call in book.calls}
+    for row, call_id, tool in fragments:
+        if call_id not in known:
+            book.calls.append(Call(call_id, tool, row, row, 0, len(book.calls), whole=False))
+    unsure = _unsure(book)
+    if unsure:
+        _notes(session, book, unsure)
+        _agents(session, book, unsure)
+    book.without_row = _without_row(session, book)
+    return book
+
+
+def _records(session: Session, fragments: list[tuple[Row, str, str]]) -> Iterator[tuple[Row, Row]]:
+    """(line, record) of every readable message row, those inside damaged lines included. Calls that a cut line began go into `fragments`."""
+    for row in session.rows:
+        if row.kind is RowKind.MESSAGE:
+            yield row, row
+        elif row.damage in ("spliced", "nul", "truncated", "unparseable"):
+            data = session.bytes_of(row)
+            for start, end in recover(data) if row.damage in ("spliced", "nul") else ():
+                try:
+                    value = loads(data[start:end])
+                except NotJson:
+                    continue
+                if isinstance(value, dict):
+                    yield row, light_row(row.part, row.index, row.start + start, row.start + end, value)
+            fragments += [(row, found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace")) for found in CUT_CALL.finditer(data)]
+
+
+def value_of(session: Session, row: Row, record: Row) -> Any:
+    """The parsed record, also where it stands inside a damaged line."""
+    if record is row:
+        return session.value(row)
+    try:
+        return loads(session.bytes_of(record))
+    except NotJson:
+        return None
+
+
+def arguments(session: Session, call: Call) -> Any:
+    """The call's arguments as stored, or None where the line broke off."""
+    block = _block(value_of(session, call.row, call.record), call.block) if call.whole else None
+    return block.get("input") if block else None
+
+
+def _block(value: Any, number: int) -> dict[str, Any] | None:
+    message = value.get("message") if isinstance(value, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    block = content[number] if isinstance(content, list) and number < len(content) else None
+    return block if isinstance(block, dict) else None
+
+
+def _outcome(session: Session, row: Row, record: Row, number: int) -> Outcome:
+    light, block = record.extra, record.blocks[number]
+    if not (block.error or light.denial or light.marked):
+        return Outcome.LAUNCHED if light.task else Outcome.RESULT
+    value = value_of(session, row, record)
+    given = _block(value, number)
+    if not isinstance(value, dict) or given is None:
+        return Outcome.RESULT
+    mark = value.get(MARK)
+    if isinstance(mark, dict) and mark.get("kind") == "interrupted-result":
+        resolved = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
+        return resolved.get(str(mark.get("resolution")), Outcome.MARKED)
+    decision = value.get("permissionDecision")
+    if value.get("toolDenialBeforeRun") is True or (isinstance(decision, dict) and decision.get("decision") == "reject"):
+        return Outcome.DENIED
+    return _by_text(_text(given), light.denial, value.get("toolUseResult"))
+
+
+def _by_text(text: str, denial: str | None, outcome: Any) -> Outcome:
+    if denial == "interrupted" or stand_in(text):
+        return Outcome.STAND_IN
+    if denial or text.startswith(REJECTED) or STOPPED_TEXTS.match(text) or outcome == "User rejected tool use":
+        return Outcome.REJECTED
+    if isinstance(outcome, dict) and outcome.get("interrupted") is True:
+        return Outcome.REJECTED
+    if text.startswith(NEVER_ASKED):
+        return Outcome.DENIED
+    if text.startswith("<tool_use_error>"):
+        return Outcome.REJECTED if STOPPED.search(text[:400]) else Outcome.REFUSED
+    return Outcome.RESULT
+
+
+def _text(block: dict[str, Any]) -> str:
+    content = block.get("content")
+    if isinstance(content, list):
+        content = next((each.get("text") for each in content if isinstance(each, dict)), None)
+    return content if isinstance(content, str) else ""
+
+
+def _unsure(book: Calls) -> set[str]:
+    """Ids of calls for which no result tells what happened."""
+    answered = {call_id for (_, call_id), answers in book.answers.items() if any(answer.outcome in SURE for answer in answers)}
+    return {call.id for call in book.calls if call.id and call.id not in answered}
+
+
+def _notes(session: Session, book: Calls, unsure: set[str]) -> None:
+    """Notices of finished background tasks, and progress rows, of unsure calls."""
+    words = {call_id: call_id.encode() for call_id in unsure}
+    first = {call_id: min(call.row.index for call in book.calls if call.id == call_id) for call_id in unsure}
+    begin = min(first.values())
+    for row in session.rows:
+        told = row.type in ("queue-operation", "progress") or (row.kind is RowKind.MESSAGE and row.extra.notification)
+        if not told or (row.part == 0 and row.index < begin):
+            continue
+        data = session.bytes_of(row)
+        for call_id, word in words.items():
+            if word not in data:
+                continue
+            if row.type == "progress":
+                if session.value(row).get("parentToolUseID") == call_id:
+                    book.progress[call_id] = row
+            elif (status := _status(session.value(row), call_id)) is not None:
+                book.notices.setdefault(call_id, []).append(Notice(row, status))
+
+
+def _status(value: dict[str, Any], call_id: str) -> str | None:
+    text = value.get("content")
+    if text is None:
+        block = _block(value, 0)
+        message = value.get("message")
+        text = block.get("text") if block else message.get("content") if isinstance(message, dict) else None
+    if not isinstance(text, str) or call_id not in NOTICE.findall(text):
+        return None
+    found = NOTICE_STATUS.search(text)
+    return found[1].strip() if found else None
+
+
+def _agents(session: Session, book: Calls, unsure: set[str]) -> None:
+    """Which sub-agent transcripts belong to an unsure call: by the file beside the transcript, or by the agent id in the first result."""
+    parts = {agent: part for part, agent in session.agents.items()}
+    for row in session.rows:
+        name = session.source.parts[row.part].name
+        if row.kind is RowKind.BLOB and name.endswith(".meta.json"):
+            try:
+                meta = loads(session.bytes_of(row))
+            except NotJson:
+                continue
+            agent = name.rpartition("/agent-")[2].removesuffix(".meta.json")
+            call_id = meta.get("toolUseId") if isinstance(meta, dict) else None
+            if isinstance(call_id, str) and call_id in unsure and agent in parts:
+                book.agents.setdefault(call_id, []).append(parts[agent])
+    for (_, call_id), answers in book.answers.items():
+        for answer in answers if call_id in unsure else ():
+            started = parts.get(answer.record.extra.task or "")
+            if started is not None and started not in book.agents.get(call_id, []):
+                book.agents.setdefault(call_id, []).append(started)
+
+
+def _without_row(session: Session, book: Calls) -> list[tuple[str, Row]]:
+    """Tools that the last `tools-used` row names although no row of any part holds a call of theirs, while a turn is unfinished."""
+    noted = next((row for row in reversed(session.rows) if row.part == 0 and row.type == "tools-used"), None)
+    listed = session.value(noted).get("tools") if noted else None
+    if noted is None or not isinstance(listed, list):
+        return []
+    seen = {call.tool for call in book.calls}
+    unseen = [name for name in listed if isinstance(name, str) and name not in seen]
+    if not unseen or not any(_unfinished(session, part) for part in (0, *session.agents)):
+        return []
+    return [(name, noted) for name in dict.fromkeys(unseen)]
+
+
+def _unfinished(session: Session, part: int) -> bool:
+    """Whether the last message of a part, in file order, is one that an answer should follow."""
+    for row in reversed(session.rows):
+        if row.part != part or row.kind is not RowKind.MESSAGE or (row.sidechain and part == 0) or row.extra.api_error:
+            continue
+        if row.role == "assistant":
+            return not any(block.kind is BlockKind.TEXT for block in row.blocks)
+        return not interruption(row.extra.text)
+    return False
