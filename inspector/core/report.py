@@ -35,7 +35,7 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
         return f"This session can't be resumed: {state.refused}."
     blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]
     if said == "needs-reconciliation":
-        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain"]
+        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain" and operation.call]
         if not uncertain:
             return "A tool may have run without any row that says so: look at what it could have changed before anybody goes on."
         more = f" and {wording.count(len(uncertain) - 1, 'other call')}" if len(uncertain) > 1 else ""

@@ -15,9 +15,8 @@ from ...jsonspans import NotJson, loads, recover
 from ...session import BlockKind, Row, RowKind, Session
 from ...symptoms import REJECTED, interruption, stand_in
 from .read import light_row
+from .write import MARK
 
-MARK = "sessionInspector"
-"""Key of the rows that a repair of this project wrote."""
 NEVER_ASKED = ("Claude requested permissions", "Permission to use")
 """How results begin that the permission check wrote in place of a run; no tool writes them."""
 STOPPED = re.compile(r"interrupted|cancel+ed|aborted|sibling|parallel tool call|timed out|timeout", re.IGNORECASE)
@@ -103,9 +102,11 @@ def _outcome(session: Session, row: Row, record: Row, number: int) -> Outcome:
     if not isinstance(value, dict) or given is None:
         return Outcome.RESULT
     mark = value.get(MARK)
-    if isinstance(mark, dict) and mark.get("kind") == "interrupted-result":
+    if isinstance(mark, dict) and "resolution" in mark:
         resolved = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
-        return resolved.get(str(mark.get("resolution")), Outcome.MARKED)
+        return resolved.get(str(mark["resolution"]), Outcome.MARKED)
+    if not (block.error or light.denial):
+        return Outcome.LAUNCHED if light.task else Outcome.RESULT
     decision = value.get("permissionDecision")
     if value.get("toolDenialBeforeRun") is True or (isinstance(decision, dict) and decision.get("decision") == "reject"):
         return Outcome.DENIED
