@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import resolve_url
-from django.urls import reverse
+from django.shortcuts import render, resolve_url
 from django.utils.http import urlencode
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -24,16 +23,26 @@ def private_answers(get_response: Answer) -> Answer:
     return middleware
 
 
-def sign_in_for_parts(get_response: Answer) -> Answer:
-    """When a sign-in has ended and htmx asks for a part, send the whole browser to the sign-in page instead of putting that page into the part."""
+def arrivals(get_response: Answer) -> Answer:
+    """Two ways to arrive at the sign-in page that nobody means.
+
+    A link to a page of ours in a chat or a ticket: the browser keeps a SameSite=Strict cookie back on a step that another site began, so a person
+    who is signed in looks like nobody. A page of ours that steps on to the same address is our own step, and carries the cookie.
+
+    A part that htmx asks for after the sign-in has ended: the whole browser goes to the sign-in page, instead of that page into the part.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         sign_in = resolve_url(settings.LOGIN_URL)
-        if request.headers.get("HX-Request") != "true" or response.status_code != 302 or response["Location"].split("?")[0] != sign_in:
+        if response.status_code != 302 or response["Location"].split("?")[0] != sign_in:
             return response
-        page = request.headers.get("HX-Current-URL", "")
-        here = page.removeprefix(f"{request.scheme}://{request.get_host()}") if page else reverse("login")
-        return HttpResponse(status=204, headers={"HX-Redirect": f"{sign_in}?{urlencode({'next': here})}"})
+        if request.headers.get("HX-Request") == "true":
+            here = request.headers.get("HX-Current-URL", "").removeprefix(f"{request.scheme}://{request.get_host()}")
+            return HttpResponse(status=204, headers={"HX-Redirect": f"{sign_in}?{urlencode({'next': here})}"})
+        fetch = (request.method, request.headers.get("Sec-Fetch-Mode"), request.headers.get("Sec-Fetch-Site"))
+        if fetch in (("GET", "navigate", "cross-site"), ("GET", "navigate", "same-site")):
+            return render(request, "launch/step.html", {"to": request.get_full_path(), "keep_hash": True})
+        return response
 
     return middleware

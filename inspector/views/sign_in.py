@@ -49,4 +49,4 @@ def launch(request: HttpRequest) -> HttpResponse:
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return redirect("/")
     # The link was clicked on another site (a web terminal, a chat): a redirect would not carry the SameSite=Strict cookie, a step by our page does.
-    return render(request, "launch/signed_in.html")
+    return render(request, "launch/step.html", {"to": "/"})

@@ -34,3 +34,11 @@ def test_a_page_asked_for_by_nobody_is_a_plain_redirect(db: None, client: Client
 def test_a_foreign_address_is_not_followed_after_sign_in(team_mate: User, client_of: Callable[[User], Client]) -> None:
     answer = client_of(team_mate).get("/sign-in/", {"next": "https://evil.example/"})
     assert answer.headers["Location"] == "/"
+
+
+def test_a_page_asked_for_by_another_site_steps_on_once(db: None, client: Client) -> None:
+    cross = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    answer = client.get(reverse("inbox"), {"q": '"><b>'}, headers=cross)
+    assert answer.status_code == 200 and 'content="0;url=/?q=%22%3E%3Cb%3E"' in answer.content.decode()
+    assert client.get(reverse("inbox"), headers=cross | {"sec-fetch-site": "same-origin"}).status_code == 302
+    assert client.post(reverse("inbox"), headers=cross).status_code == 302
