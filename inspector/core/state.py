@@ -93,6 +93,8 @@ class RuntimeState:
     added_at_send: list[str] = field(default_factory=list)
     system: list[str] | None = None
     """System prompt that the transcript itself would inject, where it does."""
+    system_row: str | None = None
+    """Row that holds it."""
     runs_first: list[str] | None = None
     """Frameworks only: tasks that would run again before the request."""
     tools: list[Any] | None = None

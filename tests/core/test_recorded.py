@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.capture.folder import session_files, source_of
+from inspector.core import inspection
 from inspector.core.clients.claude_code import recorded
 from inspector.core.clients.claude_code.read import read
 from inspector.core.clients.claude_code.resume import resume
@@ -122,6 +123,18 @@ def test_the_derived_request_repeats_the_recorded_one_letter_for_letter(name: st
     for ours, theirs in zip(state.messages, request.body["messages"], strict=False):
         sent = {key: value for key, value in theirs.items() if key != "output_config"}
         assert recorded.normal({"role": ours.role, "content": ours.content}) == recorded.normal(sent)
+
+
+def test_the_stored_system_prompt_and_the_recorded_tools_reach_the_request() -> None:
+    looked = inspection.inspect(session_of("old_session_resumed").source)
+    assert looked.request is not None and looked.recorded is not None
+    sent = [block["text"] for block in looked.recorded.body["system"]]
+    assert looked.request.body["system"] == [{"type": "text", "text": sent[-1]}]
+    assert looked.request.body["tools"] == looked.recorded.body["tools"]
+    row = next(place.row for place in looked.request.places if place.pointer == "/system/0")
+    assert looked.row(row).extra.attachment == "prompt_snapshot" and row not in {drop.row for drop in looked.request.drops}
+    older = inspection.inspect(looked.session.source, ResumeAs(version="2.1.197")).request
+    assert older is not None and "system" not in older.body and any("system prompt" in says for says in older.added_at_send)
 
 
 def test_a_sub_agent_keeps_its_own_last_request() -> None:

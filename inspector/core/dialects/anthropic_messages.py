@@ -70,6 +70,8 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         body["model"] = state.model
     if state.system is not None:
         body["system"] = [{"type": "text", "text": text} for text in state.system]
+        if state.system_row is not None:
+            places += [(state.system_row, f"/system/{number}") for number in range(len(state.system))]
     body["messages"] = messages
     if state.tools is not None:
         body["tools"] = state.tools

@@ -9,6 +9,7 @@ from typing import Any
 from ...session import Row
 from ...state import Fact, Restored, ResumeAs
 from .gathered import BUT_PATH, EVERY, NEVER, Gathered, fact, not_recorded, refs, text_of
+from .outside import stored_system_prompt
 from .recorded import rendered_texts
 from .restores import Restores
 
@@ -200,18 +201,14 @@ def hooks(held: Gathered) -> Fact:
 
 def system_prompt(held: Gathered, restores: Restores) -> Fact:
     """The system prompt that the transcript itself holds."""
-    on_branch = {row.ref for row in held.branch}
-    rows = [row for row in held.attachments("prompt_snapshot") if row.ref in on_branch]
-    for row in reversed(rows):
-        attachment = held.value(row).get("attachment")
-        stored = attachment.get("systemPrompt") if isinstance(attachment, dict) else None
-        if isinstance(stored, list) and stored:
-            text = "\n".join(item for item in stored if isinstance(item, str))
-            value = {"blocks": len(stored), "length": len(text), "begins": text.strip()[:300]}
-            if restores.reads_rendered:
-                return fact("system-prompt", value, (row.ref,), EVERY, "Sent as it stands: whoever can write this file can set the system prompt.")
-            return fact("system-prompt", value, (row.ref,), NEVER, "This release makes its own and does not read it.")
-    return not_recorded("system-prompt", "The branch stores none; the client makes its own.")
+    stored = stored_system_prompt(held.session, held.branch)
+    if stored is None:
+        return not_recorded("system-prompt", "The branch stores none; the client makes its own.")
+    row, text = stored
+    value = {"length": len(text), "begins": text.strip()[:300]}
+    if restores.reads_rendered:
+        return fact("system-prompt", value, (row.ref,), EVERY, "Sent as it stands: whoever can write this file can set the system prompt.")
+    return fact("system-prompt", value, (row.ref,), NEVER, "This release makes its own and does not read it.")
 
 
 def stored_context(held: Gathered, restores: Restores) -> Fact:

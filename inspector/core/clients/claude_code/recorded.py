@@ -144,6 +144,15 @@ def _shapes(session: Session, part: int) -> dict[str, dict[str, Any]]:
     return shapes
 
 
+def last_shape(session: Session, part: int) -> dict[str, Any] | None:
+    """System prompt and tools of the last recorded request of a part, or None."""
+    last = next((row for row in reversed(session.rows) if row.part == part and row.type == "api-request"), None)
+    if last is None:
+        return None
+    value = session.value(last)
+    return _shapes(session, part).get(str(value.get("shapeHash"))) if isinstance(value, dict) else None
+
+
 def rebuild(session: Session, sent: Sent, pool: Pool, shapes: dict[str, dict[str, Any]], state: RuntimeState | None = None) -> RecordedRequest:
     """The request of one `api-request` row, each message checked against its hash."""
     found: list[RecordedMessage] = []

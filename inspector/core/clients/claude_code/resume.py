@@ -13,6 +13,7 @@ from .cleanup import Cleanup
 from .facts import facts_of
 from .items import Item, item_of
 from .notify import notifications
+from .outside import add_outside
 from .profiles import Profile, profile_for
 from .read import Light
 
@@ -44,6 +45,7 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
         state.drops += [Drop(row.ref, Stage.CHAIN, Reason.REFUSED) for row in chain.rows]
     else:
         Resume(session, resume_as, profile, chain, state).run()
+        add_outside(session, chain.rows, profile, state)
     state.facts = facts_of(session, resume_as, profile.version, state.branch, state.leaf, state.model)
     return state
 
