@@ -148,9 +148,6 @@ class Migration(migrations.Migration):
                 ("stage", models.CharField(blank=True, max_length=12)),
                 ("reason", models.CharField(blank=True, max_length=40)),
                 ("because", models.CharField(blank=True, max_length=24)),
-                ("screen_role", models.CharField(blank=True, max_length=20)),
-                ("folded", models.BooleanField(default=False)),
-                ("preview", models.TextField(blank=True)),
                 (
                     "revision",
                     models.ForeignKey(

@@ -48,11 +48,10 @@ class IndexedRow(models.Model):
     """With `reason` and `because`: the row's Drop; blank where it has a place."""
     reason = models.CharField(max_length=40, blank=True)
     because = models.CharField(max_length=24, blank=True)
-    screen_role = models.CharField(max_length=20, blank=True)
-    """Role of the first screen item of the row; blank where the row was not on screen."""
-    folded = models.BooleanField(default=False)
-    preview = models.TextField(blank=True)
-    """First characters of what the screen showed, or of the row's own text; for search and folded rows."""
+    screen_role = ""
+    """Role of the first screen item; with `folded` and `preview` set by `queries.screen` from the row's bytes, never stored."""
+    folded = False
+    preview = ""
 
     class Meta:
         ordering = ["revision", "seq"]

@@ -6,17 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.core.screen import ScreenItem
-from inspector.core.session import Block, BlockKind, Row, RowKind
+from inspector.core.session import Block, BlockKind
 from inspector.models.text import REFUSED, clean
 
 from .derivation import Derivation
 
 COLUMNS = (
     "seq", "part", "idx", "start", "end", "kind", "type", "uuid", "parent_uuid", "at", "role", "sidechain", "damage", "faults", "blocks", "calls",
-    "results", "tools", "on_branch", "pointers", "stage", "reason", "because", "screen_role", "folded", "preview",
+    "results", "tools", "on_branch", "pointers", "stage", "reason", "because",
 )  # fmt: skip
-PREVIEW = 240
 
 
 CALLS = frozenset((BlockKind.CALL, BlockKind.SERVER_CALL))
@@ -30,24 +28,19 @@ def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
     session, request = looked.session, looked.request
     branch = set(looked.state.branch)
     drops = {drop.row: (drop.stage.value, drop.reason.value, drop.because or "") for drop in (request.drops if request else looked.state.drops)}
-    shown: dict[str, ScreenItem] = {}
-    for item in looked.screen:
-        for ref in item.rows:
-            shown.setdefault(ref, item)
     pointers: dict[str, str] = {}
     for place in request.places if request else ():
         pointers[place.row] = f"{pointers[place.row]}\n{place.pointer}" if place.row in pointers else place.pointer
     for seq, row in enumerate(session.rows):
         ref = row.ref
-        drop, seen = drops.get(ref, NO_DROP), shown.get(ref)
-        uuid, parent, at, preview = row.id or "", row.parent or "", row.at or "", _preview(derivation, row, seen)
-        if REFUSED.search(f"{row.type}{uuid}{parent}{at}{preview}"):
-            uuid, parent, at, preview = clean(uuid), clean(parent), clean(at), clean(preview)
+        uuid, parent, at = row.id or "", row.parent or "", row.at or ""
+        if REFUSED.search(f"{uuid}{parent}{at}"):
+            uuid, parent, at = clean(uuid), clean(parent), clean(at)
         yield (
             seq, row.part, row.index, row.start, row.end, row.kind.value, clean(row.type, 80), uuid[:80], parent[:80], at[:40],
             row.role or "", row.sidechain, row.damage or "", " ".join(row.faults) if row.faults else "",
             *(_blocks(row.blocks) if row.blocks else NO_BLOCKS),
-            ref in branch, pointers.get(ref, ""), *drop, seen.role if seen else "", seen.folded if seen else False, preview,
+            ref in branch, pointers.get(ref, ""), *drops.get(ref, NO_DROP),
         )  # fmt: skip
 
 
@@ -68,15 +61,6 @@ def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
 
 def _lines(names: list[str | None]) -> str:
     return "\n".join([clean(name, 200).replace("\n", " ") for name in names if name])
-
-
-def _preview(derivation: Derivation, row: Row, item: ScreenItem | None) -> str:
-    if item is not None:
-        return item.text[:PREVIEW]
-    if row.kind is RowKind.DAMAGED:
-        data = derivation.inspection.session.source.parts[row.part].data[row.start : min(row.end, row.start + PREVIEW)]
-        return data.decode("utf-8", "replace").strip()
-    return (getattr(row.extra, "text", None) or "")[:PREVIEW]
 
 
 def added_rows(derivation: Derivation) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -96,7 +97,7 @@ def search(*, revision: Revision, text: str, part: int | None = None, limit: int
     wanted = clean(text).strip()
     if not wanted:
         return []
-    escaped = {wanted.encode(), wanted.encode("ascii", "backslashreplace"), wanted.replace("\\", "\\\\").replace('"', '\\"').encode()}
+    escaped = {wanted.encode(), *(json.dumps(wanted, ensure_ascii=ascii_only)[1:-1].encode() for ascii_only in (True, False))}
     pattern = re.compile(b"|".join(re.escape(form) for form in sorted(escaped)), re.IGNORECASE)
     longest = max(map(len, escaped))
     numbers = [part] if part is not None else list(revision.parts.filter(rows__gt=0).order_by("number").values_list("number", flat=True))

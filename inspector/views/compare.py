@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET
 from inspector.core import reading
 from inspector.core.masking import mask
 from inspector.core.verdicts import SENTENCES
-from inspector.queries import derivation, indexing
+from inspector.models import IndexedRow
+from inspector.queries import derivation, indexing, screen
 
 from .desk import open_desk
 from .drawing import outline
@@ -38,13 +39,16 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     left, right = sides
     bodies = [side.inspection.request.body if side.inspection.request else None for side in sides]
     differences = _differences(desk, left, right)
+    listed = list(islice(differences, LIMIT))
+    for row, shown in zip(listed, screen.with_screen(revision=desk.revision, rows=[row.pop("row") for row in listed]), strict=True):
+        row["preview"] = mask(shown.preview)[:120]
     context: dict[str, Any] = {
         "session": desk.session,
         "profiles": profiles,
         "a": versions[0],
         "b": versions[1],
         "rev": desk.revision.number,
-        "differences": list(islice(differences, LIMIT)),
+        "differences": listed,
         "more": next(differences, None) is not None,
         "diff": outline.side_by_side(*map(outline.outline, bodies), mask, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
         "sides": [_side(version, side) for version, side in zip(versions, sides, strict=True)],
@@ -71,7 +75,8 @@ def _differences(desk: Any, left: derivation.Derivation, right: derivation.Deriv
         a, b = (_fate(row[place("pointers")], row[place("reason")]) for row in (one, other))
         if a != b:
             ref = f"{one[place('part')]}:{one[place('idx')]}"
-            yield {"ref": ref, "href": desk.row_href(ref), "type": one[place("type")], "preview": mask(one[place("preview")])[:120], "a": a, "b": b}
+            row = IndexedRow(**dict(zip(indexing.COLUMNS, one, strict=True)))
+            yield {"ref": ref, "href": desk.row_href(ref), "type": one[place("type")], "row": row, "a": a, "b": b}
 
 
 def _fate(pointers: str, reason: str) -> str:

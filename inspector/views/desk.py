@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from inspector.core import reading
 from inspector.core.findings import Severity
 from inspector.core.state import ResumeAs
 from inspector.models import IndexedRow, Revision, Session
-from inspector.queries import derivation, indexing
+from inspector.queries import derivation, indexing, screen
 from inspector.queries import rows as stored
 
 from .drawing.minimap import Mark
@@ -32,6 +32,9 @@ PROMPTS = 20_000
 """Rows up to which the map shows each user prompt."""
 LIGHT = 6_000_000
 """Bytes up to which a page may derive the session for its head strip; larger ones derive only when a panel asks."""
+
+LONGEST = 60_000
+"""Characters shown of the screen text of one row."""
 
 
 @dataclass(slots=True)
@@ -149,20 +152,23 @@ class Desk:
         if seq is None:
             return None
         if self.default:
-            return stored.matching(revision=self.revision).get(seq=seq)
-        return IndexedRow(**dict(zip(indexing.COLUMNS, self._tuples[seq], strict=True)))
+            return self._shown([stored.matching(revision=self.revision).get(seq=seq)], LONGEST)[0]
+        return self._shown([IndexedRow(**dict(zip(indexing.COLUMNS, self._tuples[seq], strict=True)))], LONGEST)[0]
+
+    def _shown(self, rows: Iterable[IndexedRow], limit: int = screen.PREVIEW) -> list[IndexedRow]:
+        return screen.with_screen(revision=self.revision, rows=rows, limit=limit)
 
     def after(self, seq: int, count: int) -> list[IndexedRow]:
         """Rows of this view from `seq` on."""
         if self.default:
-            return list(self._stored().filter(seq__gte=seq)[:count])
-        return [row for row in self._chosen if row.seq >= seq][:count]
+            return self._shown(self._stored().filter(seq__gte=seq)[:count])
+        return self._shown([row for row in self._chosen if row.seq >= seq][:count])
 
     def before(self, seq: int, count: int) -> list[IndexedRow]:
         """The last rows of this view before `seq`."""
         if self.default:
-            return list(self._stored().filter(seq__lt=seq).order_by("-seq")[:count])[::-1]
-        return [row for row in self._chosen if row.seq < seq][-count:]
+            return self._shown(self._stored().filter(seq__lt=seq).order_by("-seq")[:count])[::-1]
+        return self._shown([row for row in self._chosen if row.seq < seq][-count:])
 
     def total(self) -> int:
         """Rows of this view."""

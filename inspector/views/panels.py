@@ -106,11 +106,6 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
     except NotJson:
         value = None
     parent = desk.parents_of([row]).get(row.parent_uuid)
-    said = (
-        next((item.text for item in desk.derived.inspection.screen if row.ref in item.rows), "")
-        if row.screen_role and len(row.preview) >= 240
-        else row.preview
-    )
     text = data[:60_000].decode("utf-8", "replace")
     return {
         "row": row,
@@ -119,7 +114,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "reason": SENTENCES.get(row.reason, row.reason),  # type: ignore[call-overload]
         "because": {"ref": row.because, "href": desk.row_href(row.because)} if row.because else None,
         "findings": desk.findings_at.get(row.ref, []),
-        "said": ansi.draw(mask(said[:60_000])) if row.screen_role else "",
+        "said": ansi.draw(mask(row.preview)) if row.screen_role else "",
         "value": jsontree.draw(value, mask) if value is not None else "",
         "raw": el("pre", mask(text), class_="json", tabindex=0),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),

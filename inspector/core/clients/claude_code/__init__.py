@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import write
 from .calls import arguments, calls
 from .profiles import PROFILES
-from .read import read, sniff
+from .read import read, read_line, sniff
 from .recorded import agent_requests, all_requests, recorded_request
 from .resume import resume
 from .screen import screen, screen_items
@@ -15,6 +15,6 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "recorded_request",
+    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "read_line", "recorded_request",
     "resume", "screen", "screen_items", "sniff", "write",
 ]  # fmt: skip
