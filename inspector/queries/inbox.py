@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +11,11 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Count, Q, QuerySet
 
+from inspector.capture.layout import registry_entry
 from inspector.models import Session
 from inspector.models.text import clean
+
+from .artifacts import open_artifact
 
 PAGE = 50
 
@@ -61,22 +63,32 @@ def choices(*, field: str, **filters: Any) -> list[tuple[str, int]]:
     return [(value, count) for value, count in counted[:100] if value]
 
 
-def importing() -> QuerySet[Session]:
-    """Sessions whose import is still going on."""
-    return Session.objects.filter(status=Session.Status.IMPORTING)
+@dataclass(frozen=True, slots=True)
+class ContinueChoice:
+    """What `--continue` would take in a project: a session, or None where a new one would start; and what it passes over, with the reason."""
+
+    picked: Session | None
+    skipped: list[tuple[Session, str]]
 
 
-def continue_picks(*, slug: str, running: Mapping[str, str]) -> tuple[Session | None, list[Session]]:
-    """Which session of a project `--continue` would take, and which running non-interactive ones it would skip before it.
-
-    `running` maps native ids of live sessions to their kind (`interactive` or another word).
-    """
+def continue_choice(*, project: str, newest: int = 100) -> ContinueChoice:
+    """What `--continue` would take in a project folder (a slug), told from its `newest` sessions, as `switching.continue_choice` of the client."""
     skipped = []
-    for session in Session.objects.filter(slug=slug, picker=True).order_by("-last_activity", "-id")[:200]:
-        if running.get(session.native_id, "interactive") == "interactive":
-            return session, skipped
-        skipped.append(session)
-    return None, skipped
+    for session in matching(project=project).order_by("-last_activity", "-id").select_related("current")[:newest]:
+        why = session.picker_reason if session.picker is False else _run_by_machine(session)
+        if not why:
+            return ContinueChoice(session, skipped)
+        skipped.append((session, why))
+    return ContinueChoice(None, skipped)
+
+
+def _run_by_machine(session: Session) -> str:
+    """Why a live session is passed over: the client that runs it is not interactive."""
+    if not session.live or session.current is None:
+        return ""
+    entries = session.current.parts.filter(name__startswith="sessions/").select_related("artifact")
+    kinds = [str(registry_entry(open_artifact(part.artifact)).get("kind")) for part in entries]
+    return f"a client of kind {kinds[0]} is running it" if kinds and "interactive" not in kinds else ""
 
 
 def _cursor(session: Session) -> str:

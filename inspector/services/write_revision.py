@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection
 from django.utils import timezone
 
+from inspector.core import reading
 from inspector.core.findings import Severity
 from inspector.core.session import RowKind
 from inspector.core.source import Part
@@ -184,12 +185,10 @@ def newest_time(derivation: Derivation) -> datetime | None:
 def picker_of(session: Session, derivation: Derivation) -> tuple[bool | None, str]:
     """Would the client's own list of sessions to resume offer this one, and if not, why."""
     looked = derivation.inspection
-    if looked.session.client == "raw" or derivation.failed:
-        return None, "not known for this kind of file"
     if session.relation == Session.Relation.SUB_AGENT:
         return False, "a sub-agent's conversation is not offered by itself"
-    if not any(row.kind is RowKind.MESSAGE and not row.sidechain for row in looked.session.main()):
-        return False, "it holds no message"
-    if looked.state.refused is not None:
-        return False, clean(looked.state.refused, 300)
-    return True, ""
+    listed = getattr(reading.CLIENTS[looked.session.client], "listed", None)
+    if listed is None:
+        return None, "not known for this client"
+    why = listed(looked.session)
+    return why is None, why or ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import os
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -202,3 +204,22 @@ def test_sub_agents_are_listed_only_on_request(tmp_path: Path) -> None:
     bring(write_home(tmp_path))
     assert {session.relation for session in inbox.inbox().sessions} == {""}
     assert {session.relation for session in inbox.inbox(agents=True).sessions} == {"", "sub-agent"}
+
+
+def test_continue_takes_the_newest_session_that_no_machine_runs(tmp_path: Path) -> None:
+    home = write_home(tmp_path)
+    (home / "projects/-home-dev-shop/66666666-2222-4333-8444-555555555555.jsonl").write_bytes(b'{"type":"mode","mode":"x","sessionId":"s"}\n')
+    newest = transcript(OTHER, turns=9)
+    (home / f"projects/-home-dev-shop/{OTHER}.jsonl").write_bytes(newest)
+    for kind, picked, why in (("interactive", OTHER, []), ("print", SID, [OTHER])):
+        entry = {"pid": os.getpid(), "sessionId": OTHER, "kind": kind}
+        (home / f"sessions/{os.getpid()}.json").write_text(json.dumps(entry))
+        (home / f"projects/-home-dev-shop/{OTHER}.jsonl").write_bytes(newest)
+        bring(home)
+        choice = inbox.continue_choice(project="-home-dev-shop")
+        passed = {session.native_id: reason for session, reason in choice.skipped}
+        assert choice.picked is not None and choice.picked.native_id == picked
+        assert passed.pop("66666666-2222-4333-8444-555555555555") == "it holds no message"
+        assert list(passed) == why
+        assert all("kind print" in reason for reason in passed.values())
+    assert inbox.continue_choice(project="-nothing") == inbox.ContinueChoice(None, [])

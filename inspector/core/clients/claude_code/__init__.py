@@ -15,6 +15,6 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "read_line", "recorded_request",
-    "resume", "screen", "screen_items", "sniff", "write",
+    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "read_line",
+    "recorded_request", "resume", "screen", "screen_items", "sniff", "write",
 ]  # fmt: skip
