@@ -85,5 +85,15 @@ class Calls:
     """Call id -> the last row that shows it running, for calls without a sure result."""
     agents: dict[str, list[int]] = field(default_factory=dict)
     """Call id -> parts that hold the transcripts of the agents it started."""
-    without_row: list[tuple[str, Row]] = field(default_factory=list)
-    """(tool, row that names it) for tools that were used although no row holds such a call, while a turn is unfinished."""
+    without_row: list[WithoutRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutRow:
+    """A tool that was used although no row holds such a call, while a turn is unfinished."""
+
+    tool: str
+    noted: Row
+    """The row that names the tool."""
+    after: Row
+    """The last message of the unfinished turn."""

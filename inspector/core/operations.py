@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .calls import ORDER, Answer, Call, Calls, Outcome
+from .calls import ORDER, Answer, Call, Calls, Outcome, WithoutRow
 from .effects import Effect, EffectClass, effect_of, worst
 from .session import BlockKind, Row, Session
 from .state import RuntimeState
@@ -129,7 +129,7 @@ class _Ledger:
             done.update(twin.order for twin in twins)
             shown = next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
             listed.append(self._operation(shown, twins))
-        return listed + [self._without_row(tool, row) for tool, row in self.book.without_row]
+        return listed + [self._without_row(found) for found in self.book.without_row]
 
     def _twins(self, call: Call) -> list[Call]:
         """This call and its repetitions; calls that only share its id are others."""
@@ -195,12 +195,12 @@ class _Ledger:
                 self._effects[call.order] = worst([self._effects[call.order], *children])
         return self._effects[call.order]
 
-    def _without_row(self, tool: str, row: Row) -> Operation:
-        tail = next((each for each in reversed(self.session.rows) if each.part == 0 and each.role and each.id and not each.sidechain), None)
+    def _without_row(self, found: WithoutRow) -> Operation:
+        says = f"The client noted that it used {found.tool}, the turn is unfinished, and no row holds the call."
         return Operation(
-            key=key_of(None, tool, ["no row", tail.id if tail else None]), call_id=None, tool=tool, arguments=None, effect="unknown",
-            why_effect="the call was never saved", state="uncertain", on_branch=tail is not None and tail.ref in self.branch, call=None, result=None,
-            evidence=(Evidence("tools-used", f"The client noted that it used {tool}, the turn is unfinished, and no row holds the call.", row.ref),),
+            key=key_of(None, found.tool, ["no row", found.after.id]), call_id=None, tool=found.tool, arguments=None, effect="unknown",
+            why_effect="the call was never saved", state="uncertain", on_branch=found.after.ref in self.branch, call=None, result=None,
+            evidence=(Evidence("tools-used", says, found.noted.ref), Evidence("unfinished-turn", "No answer follows this message.", found.after.ref)),
         )  # fmt: skip
 
     def _evidence(self, operation: Operation, call: Call, answers: list[Answer]) -> Iterable[Evidence]:

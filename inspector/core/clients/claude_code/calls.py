@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...calls import Answer, Call, Calls, Notice, Outcome
+from ...calls import Answer, Call, Calls, Notice, Outcome, WithoutRow
 from ...jsonspans import NotJson, loads, recover
 from ...session import BlockKind, Row, RowKind, Session
 from ...symptoms import REJECTED, interruption, stand_in
@@ -193,7 +193,7 @@ def _agents(session: Session, book: Calls, unsure: set[str]) -> None:
                 book.agents.setdefault(call_id, []).append(started)
 
 
-def _without_row(session: Session, book: Calls) -> list[tuple[str, Row]]:
+def _without_row(session: Session, book: Calls) -> list[WithoutRow]:
     """Tools that the last `tools-used` row names although no row of any part holds a call of theirs, while a turn is unfinished."""
     noted = next((row for row in reversed(session.rows) if row.part == 0 and row.type == "tools-used"), None)
     listed = session.value(noted).get("tools") if noted else None
@@ -201,17 +201,18 @@ def _without_row(session: Session, book: Calls) -> list[tuple[str, Row]]:
         return []
     seen = {call.tool for call in book.calls}
     unseen = [name for name in listed if isinstance(name, str) and name not in seen]
-    if not unseen or not any(_unfinished(session, part) for part in (0, *session.agents)):
-        return []
-    return [(name, noted) for name in dict.fromkeys(unseen)]
+    after = next(filter(None, (_unfinished(session, part) for part in (0, *session.agents))), None) if unseen else None
+    return [WithoutRow(name, noted, after) for name in dict.fromkeys(unseen)] if after else []
 
 
-def _unfinished(session: Session, part: int) -> bool:
-    """Whether the last message of a part, in file order, is one that an answer should follow."""
+def _unfinished(session: Session, part: int) -> Row | None:
+    """The last message of a part, in file order, where an answer should follow it. What a resume or a repair adds does not count."""
     for row in reversed(session.rows):
-        if row.part != part or row.kind is not RowKind.MESSAGE or (row.sidechain and part == 0) or row.extra.api_error:
+        if row.part != part or row.kind is not RowKind.MESSAGE or (row.sidechain and part == 0):
+            continue
+        if row.extra.api_error or row.extra.marked or row.extra.model == "<synthetic>":
             continue
         if row.role == "assistant":
-            return not any(block.kind is BlockKind.TEXT for block in row.blocks)
-        return not interruption(row.extra.text)
-    return False
+            return None if any(block.kind is BlockKind.TEXT for block in row.blocks) else row
+        return None if interruption(row.extra.text) else row
+    return None
