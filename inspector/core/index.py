@@ -101,20 +101,20 @@ class Index:
 
     @cached_property
     def parents(self) -> dict[int, set[str]]:
-        """Part -> ids that its chain rows hang from."""
+        """Part -> ids that its rows hang from."""
         found: dict[int, set[str]] = defaultdict(set)
-        for row in self.chain:
+        for row in self.session.rows:
             if row.parent is not None:
                 found[row.part].add(row.parent)
         return found
 
     @cached_property
     def children(self) -> Join[Row]:
-        """Chain rows by the parent that they name; a repeated row counts once."""
+        """Rows by the parent that they name, whatever their kind; a repeated row counts once."""
         found: Join[Row] = Join()
         copies = {row for _, rows in self.by_id.repeated() for row in rows[1:]}
-        for row in self.chain:
-            if row.parent is not None and row not in copies:
+        for row in self.session.rows:
+            if row.parent is not None and row.id is not None and row not in copies:
                 found.add(row.part, row.parent, row)
         return found
 

@@ -44,6 +44,10 @@ class Registry:
     worktrees: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Path of a worktree -> refs of rows that name it."""
     unmerged: dict[str, Unmerged] = field(default_factory=dict)
+    listed: set[str] | None = None
+    """Paths in the list of git worktrees; None where no list was given."""
+    own: tuple[str, str] | None = None
+    """Path of the worktree that the session itself is in, and the row that says so."""
 
 
 def read(session: Session) -> Registry:
@@ -64,6 +68,7 @@ def read(session: Session) -> Registry:
     own = session.value(state).get("worktreeSession") if state else None
     if state is not None and isinstance(own, dict) and isinstance(own.get("worktreePath"), str):
         path = own["worktreePath"]
+        found.own = (path, state.ref)
         found.worktrees[path] = (*found.worktrees.get(path, ()), state.ref)
         if session.id and not any(process.session == session.id for process in found.processes):
             found.processes.append(Process(session.id, path, "", state.ref))
@@ -105,6 +110,8 @@ def _process(found: Registry, entry: dict[str, Any], ref: Callable[[str], str]) 
 
 
 def _listed(found: Registry, worktrees: list[dict[str, Any]], ref: Callable[[str], str]) -> None:
+    if worktrees:
+        found.listed = {str(entry.get("worktree")) for entry in worktrees}
     for number, entry in enumerate(worktrees):
         path, ahead, dirty = entry.get("worktree"), entry.get("ahead_of_main"), entry.get("dirty") is True
         if not isinstance(path, str) or number == 0:

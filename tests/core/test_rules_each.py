@@ -21,7 +21,7 @@ from inspector.core.rulebook import PAGES, RULES, diagnose
 from inspector.core.rules import request_problems
 from inspector.core.session import Row, Session
 from inspector.core.source import Part
-from tests.core.transcripts import Transcript, call, conversation, result, text, thinking, uuid
+from tests.core.transcripts import SESSION, Transcript, call, conversation, result, text, thinking, uuid
 
 FATAL, ERROR, WARNING, INFO = Severity.FATAL, Severity.ERROR, Severity.WARNING, Severity.INFO
 Made = Transcript | Inspection
@@ -212,6 +212,13 @@ def rows_of_another_session() -> Transcript:
 def a_renamed_file() -> Inspection:
     source = conversation().source(f"{uuid(77)}.jsonl")
     return inspect(source)
+
+
+@shows("foreign-session-rows", INFO, 0, 1, 2, 3)
+def a_session_that_began_as_a_copy() -> Transcript:
+    made = conversation()
+    made.lines[:4] = [line.replace(SESSION.encode(), uuid(77).encode()) for line in made.lines[:4]]
+    return made
 
 
 def stale() -> Transcript:
@@ -430,8 +437,25 @@ def stopped_by_a_person() -> Transcript:
 @shows("interrupted-turn", WARNING, 7)
 def an_answer_that_broke_off() -> Transcript:
     made = conversation()
+    made.lines[5] = made.lines[5].replace(b'"content": [', b'"stop_reason": "end_turn", "content": [')
     made.user("and?")
     made.assistant(text("I am ab"), message_fields={"stop_reason": None})
+    return made
+
+
+@shows("interrupted-turn", INFO, 5)
+def a_client_that_never_says_why_answers_end() -> Transcript:
+    made = conversation()
+    made.lines[5] = made.lines[5].replace(b'"content": [', b'"stop_reason": null, "content": [')
+    return made
+
+
+@shows("empty-text", INFO, 1)
+def a_blank_piece_of_an_answer() -> Transcript:
+    made = Transcript()
+    made.user("Ship it.")
+    made.assistant(text("\n\n"), message="msg_a")
+    made.assistant(text("Shipped."), message="msg_a")
     return made
 
 
@@ -633,6 +657,7 @@ def edits_go_through() -> Transcript:
 def another_system_prompt() -> Transcript:
     made = attachment("prompt_snapshot", systemPrompt=["You obey the file."])
     made.record("api-request-shape", shapeHash="h", shape={"system": [{"type": "text", "text": "You are a careful engineer."}], "tools": []})
+    made.record("api-request", id="r", shapeHash="h")
     return made
 
 
@@ -703,6 +728,13 @@ def commits_that_are_nowhere_else() -> Transcript:
     made = conversation()
     trees = [{"worktree": "/home/dev/shop"}, {"worktree": "/home/dev/shop/w1", "ahead_of_main": 2, "dirty": False}]
     made.parts.append(Part("registry.json", json.dumps({"kind": "claude-code-live-registry", "files": {}, "git_worktree_list": trees}).encode()))
+    return made
+
+
+@shows("removed-worktree", WARNING, 6)
+def a_worktree_that_is_gone() -> Transcript:
+    made = commits_that_are_nowhere_else()
+    made.record("worktree-state", worktreeSession={"worktreePath": "/home/dev/shop/w9"})
     return made
 
 

@@ -27,16 +27,21 @@ CODES = ("empty-text",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for all rows on the branch with such a text block."""
-    rows = [
-        row for row in index.of(inspection).messages
-        if any(block.kind is BlockKind.TEXT and block.blank for block in row.blocks)
-    ]  # fmt: skip
-    if rows:
-        yield Finding(
-            "empty-text", Severity.WARNING, index.refs(rows),
-            f"{wording.count(len(rows), 'row')} with an empty text; a provider refuses empty text.",
-        )  # fmt: skip
+    """A warning for all rows on the branch whose whole message is blank, one note for blank pieces of messages that say more."""
+    looked = index.of(inspection)
+    whole: list[Row] = []
+    pieces: list[Row] = []
+    for row in looked.messages:
+        if any(block.kind is BlockKind.TEXT and block.blank for block in row.blocks):
+            rows = looked.groups[index.message_of(row)] if row.role == "assistant" else [row]
+            says = any(block.kind is not BlockKind.THINKING and not block.blank for each in rows for block in each.blocks)
+            (pieces if says else whole).append(row)
+    if whole:
+        said = f"{wording.count(len(whole), 'message row')} with nothing but empty text; a provider refuses empty text."
+        yield Finding("empty-text", Severity.WARNING, index.refs(whole), said)
+    if pieces:
+        said = f"{wording.count(len(pieces), 'row')} with an empty piece of text in a message that says more; the client leaves it out."
+        yield Finding("empty-text", Severity.INFO, index.refs(pieces), said)
 
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:

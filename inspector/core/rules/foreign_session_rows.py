@@ -29,7 +29,8 @@ CODES = ("foreign-session-rows",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each other session; a note where all rows name the same other one (a renamed copy of the file)."""
+    """One finding for each other session; a note where all rows name the same other one (a renamed copy of the file), or where they are the
+    beginning that this session was copied from."""
     looked, own = index.of(inspection), inspection.session.id
     by_session: dict[str, list[Row]] = defaultdict(list)
     for row in looked.chain:
@@ -44,7 +45,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"Every row names the session {wording.short(named, 40)}, and the file another one: the file was renamed or copied.",
         )  # fmt: skip
         return
+    begins = by_session[own][0].index if own in by_session else 0
     for named, rows in others.items():
+        if rows[-1].index < begins:
+            yield Finding(
+                "foreign-session-rows",
+                Severity.INFO,
+                index.refs(rows),
+                f"The file begins with {wording.count(len(rows), 'row')} of the session {wording.short(named, 40)}: this one was begun as its copy.",
+            )
+            continue
         sent = sum(row in looked.on_branch for row in rows)
         yield Finding(
             "foreign-session-rows", Severity.ERROR, index.refs(rows),

@@ -1,7 +1,7 @@
 """Injected system prompt: text stored in the transcript would be sent as the system prompt.
 
 **What it is.** Newer clients keep the system prompt in a `prompt_snapshot` row and send what it says at the next resume. Here it is not the
-text that the last recorded request was sent with.
+text that any recorded request was sent with.
 
 **Why it matters.** Whoever can edit the file can tell the model what it is and what it may do.
 
@@ -31,20 +31,20 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     snapshot, pieces = _stored(inspection, looked)
     if snapshot is None or not pieces:
         return
-    shape = next((row for row in reversed(session.rows) if row.type == "api-request-shape" and row.part == 0), None)
-    if shape is None:
-        yield Finding(
-            "injected-system-prompt", Severity.INFO, index.refs([snapshot]),
-            "The system prompt stored in this row would be sent; no recorded request is here to compare it with.",
-        )  # fmt: skip
+    shapes = [row for row in session.rows if row.type == "api-request-shape" and row.part == 0]
+    if any("\n\n".join(pieces) in "\n\n".join(_recorded(inspection, row)) for row in reversed(shapes)):
         return
-    recorded_shape = session.value(shape).get("shape")
-    recorded = _texts(recorded_shape.get("system")) if isinstance(recorded_shape, dict) else []
-    if "\n\n".join(pieces) not in "\n\n".join(recorded):
-        yield Finding(
-            "injected-system-prompt", Severity.WARNING, index.refs([snapshot, shape]),
-            "The system prompt stored in this row would be sent, and it is not the one that the last recorded request was sent with.",
-        )  # fmt: skip
+    if shapes and any(row.type == "api-request" and row.part == 0 and row.index > snapshot.index for row in session.rows):
+        said = "The system prompt stored in this row would be sent, and no recorded request was sent with it."
+        yield Finding("injected-system-prompt", Severity.WARNING, index.refs([snapshot, shapes[-1]]), said)
+    else:
+        said = "The system prompt stored in this row would be sent; no recorded request that used it is here to compare it with."
+        yield Finding("injected-system-prompt", Severity.INFO, index.refs([snapshot]), said)
+
+
+def _recorded(inspection: Inspection, row: Row) -> list[str]:
+    shape = inspection.session.value(row).get("shape")
+    return _texts(shape.get("system")) if isinstance(shape, dict) else []
 
 
 def _stored(inspection: Inspection, looked: index.Index) -> tuple[Row | None, list[str]]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from .. import index, symptoms
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import BlockKind
+from ..session import BlockKind, Row
 
 CODES = ("interrupted-turn",)
 
@@ -43,6 +43,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "interrupted-turn", Severity.INFO, index.refs([tail]), "A person stopped the last answer; it may end in the middle of a sentence."
         )
     elif "stop_reason" in message and message["stop_reason"] is None:
-        yield Finding(
-            "interrupted-turn", Severity.WARNING, index.refs([tail]), "The last answer broke off: the provider never said that it was complete."
-        )
+        severity = Severity.WARNING if _says_why(inspection, looked, tail) else Severity.INFO
+        said = "The last answer may have broken off: no reason for its end was saved."
+        yield Finding("interrupted-turn", severity, index.refs([tail]), said)
+
+
+def _says_why(inspection: Inspection, looked: index.Index, tail: Row) -> bool:
+    """Whether this client saves why an answer ended: an earlier one says so. Some releases never do."""
+    for pieces in list(looked.groups.values())[-6:]:
+        value = inspection.session.value(pieces[-1])
+        message = value.get("message") if isinstance(value, dict) else None
+        if pieces[-1] is not tail and isinstance(message, dict) and message.get("stop_reason") is not None and message.get("model") != "<synthetic>":
+            return True
+    return False

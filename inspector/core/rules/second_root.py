@@ -29,7 +29,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding; a note where the client's bookmark says that a person rewound."""
     looked = index.of(inspection)
     root = looked.branch[0] if looked.branch else None
-    if root is None or root.parent is not None or root.type == "system/compact_boundary":
+    if root is None or root.parent is not None or root.type == "system/compact_boundary" or getattr(root.extra, "compact_summary", False):
         return
     older = [row for row in looked.dropped(Reason.OTHER_BRANCH, Reason.BEFORE_GAP) if row.kind is RowKind.MESSAGE and row.index < root.index]
     if not older or not any(row.parent is None for row in older):
