@@ -23,6 +23,8 @@ UNKNOWN_OUTCOME = "[Tool call interrupted: the session ended before this call's 
 """How the client's own stand-in for a missing result begins (2.1.281 and later)."""
 MISSING_RESULT = "[Tool result missing due to internal error]"
 """The stand-in of earlier releases."""
+REJECTED = "The user doesn't want to proceed with this tool use."
+"""How the text begins that is written for a refused or an interrupted call: it does not prove that nothing ran."""
 
 _TYPE = re.compile(rb'"type"\s*:\s*"([A-Za-z][\w-]{0,39})"')
 _CONVERSATION = frozenset((b"user", b"assistant", b"attachment", b"system"))
