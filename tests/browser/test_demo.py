@@ -14,7 +14,7 @@ def test_the_demo_link_shows_the_example_sessions(serve: Serve, chromium: Any) -
     sessions = page.locator("main table a[href^='/sessions/']")
     assert sessions.count() >= len(list((ROOT / "examples").rglob("*.jsonl")))
     titles = page.locator("main table").inner_text()
-    for title in ("Two clean turns", "Killed while Bash was running", "Three parallel calls, one result saved", "Compacted", "Fork: "):
+    for title in ("Two clean turns", "Killed while Bash was running", "Three parallel calls, one result saved", "Fork of the compacted session"):
         assert title in titles
     sessions.filter(has_text="Killed while Bash").first.click()
     assert "Bash" in page.locator("main").inner_text()
