@@ -14,7 +14,7 @@ from inspector.core.state import ResumeAs
 from tests.canonical import canonical
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
-FOLDERS = ("claude-code", "claude-code-damaged")
+FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates")
 
 UNREACHED = {
     ("fuzz-11-152", "2.1.89"): "the old client compacts first; the summary is the model's text",
@@ -56,7 +56,11 @@ def records() -> list[Any]:
 def derive(case: Path, observed: dict[str, Any], record: dict[str, Any]) -> Inspection:
     main = next(iter(sorted((case / "source").glob("*.jsonl"))))
     asked = ResumeAs(
-        how=observed.get("resume_as", "normal"), version=record["client"].split()[-1], model=record.get("model"), prompt=observed.get("prompt")
+        how=observed.get("resume_as", "normal"),
+        version=record["client"].split()[-1],
+        model=record.get("model"),
+        prompt=observed.get("prompt"),
+        gates=tuple(observed.get("gates", {}).items()),
     )
     return inspect(folder.source_of(main), asked, client="claude-code")
 
@@ -90,3 +94,19 @@ def test_every_row_has_a_place_or_exactly_one_drop(case: Path, observed: dict[st
     assert len(dropped) == len(set(dropped))
     assert not placed & set(dropped)
     assert placed | set(dropped) >= {row.ref for row in looked.session.rows}
+
+
+def test_recorded_replacements_are_applied_only_behind_their_gate() -> None:
+    main = next((CORPUS / "claude-code/j45b_content_replacement_big/source").glob("*.jsonl"))
+    source = folder.source_of(main)
+    row = next(json.loads(line) for line in main.read_bytes().split(b"\n") if b'"content-replacement"' in line)
+    (replacement,) = row["replacements"]
+
+    def result(gates: tuple[tuple[str, bool], ...]) -> Any:
+        looked = inspect(source, ResumeAs(gates=gates))
+        assert looked.request is not None
+        blocks = [block for message in looked.request.body["messages"] if isinstance(message["content"], list) for block in message["content"]]
+        return next(block["content"] for block in blocks if block.get("tool_use_id") == replacement["toolUseId"])
+
+    assert result(()) != replacement["replacement"]
+    assert result((("content-replacement", True),)) == replacement["replacement"]

@@ -18,8 +18,11 @@ class Cleanup:
         self.to_answer: list[tuple[Item, str]] = []
         """(assistant item, call id) that get a stored result saying that the outcome is unknown."""
 
-    def run(self, keep_tail: bool) -> None:
-        """All steps in the client's order. `keep_tail`: unresolved calls of the last message may be answered."""
+    def run(self, keep_tail: bool, drop_tail: bool = False) -> None:
+        """All steps in the client's order. `keep_tail`: unresolved calls of the last message may be answered; `drop_tail`: a last message
+        none of whose calls is answered goes as a whole."""
+        if drop_tail:
+            self.unanswered_tail()
         self.unresolved_calls(keep_tail)
         if self.profile.drops_thinking_only:
             self.thinking_only()
@@ -45,6 +48,18 @@ class Cleanup:
                 continue
             kept.append(item)
         self.items = kept
+
+    def unanswered_tail(self) -> None:
+        """Drop the last message when it has calls and no result at all."""
+        answered = {call for item in self.items if item.type == "user" for call in item.results()}
+        key = self.tail_group()
+        calls = [call for item in self.items if item.type == "assistant" and group_of(item) == key for call in item.calls()]
+        if not calls or answered & set(calls):
+            return
+        for item in self.items:
+            if item.type == "assistant" and group_of(item) == key:
+                self.drop(item, Reason.UNRESOLVED_CALL)
+        self.items = [item for item in self.items if item.type != "assistant" or group_of(item) != key]
 
     def tail_group(self) -> str | None:
         """Message of the last assistant item, if nothing but results follows it and no other message stands between its rows."""

@@ -81,8 +81,10 @@ class Resume:
     def run(self) -> None:
         held = [item_of(self.session, row) for row in self.chain.rows]
         cleanup = Cleanup(held, self.profile)
-        cleanup.run(keep_tail=self.profile.answers_unresolved_tail and not self.sends_at_once)
+        cleanup.run(keep_tail=self.profile.answers_unresolved_tail and not self.sends_at_once, drop_tail=self.sends_at_once)
         self.items = cleanup.items
+        if self.resume_as.gate("content-replacement"):
+            self.replace_results()
         background = notifications(held, self.profile)
         self.pick_model()
         for item, call in cleanup.to_answer:
@@ -96,7 +98,22 @@ class Resume:
         assembly = Assembly(self.items, self.profile, self.state.model)
         self.state.messages = assembly.run()
         self.state.drops += [*cleanup.drops.values(), *assembly.drops.values()]
-        self.state.added_at_send += [f"text of the stored context in row {ref}" for ref in assembly.rendered_here]
+        self.state.added_at_send = [f"text of the stored context in row {ref}" for ref in assembly.rendered_here]
+
+    def replace_results(self) -> None:
+        """Put the recorded replacements in the place of the tool results that they name (only behind a gate that no observed client had on)."""
+        texts: dict[str, str] = {}
+        for row in self.session.main():
+            if row.type == "content-replacement":
+                for one in self.session.value(row).get("replacements") or []:
+                    if isinstance(one, dict) and isinstance(one.get("toolUseId"), str) and isinstance(one.get("replacement"), str):
+                        texts[one["toolUseId"]] = one["replacement"]
+        for item in self.items:
+            if item.type == "user" and isinstance(item.content, list):
+                item.content = [
+                    {**block, "content": texts[block["tool_use_id"]]} if isinstance(block, dict) and block.get("tool_use_id") in texts else block
+                    for block in item.content
+                ]
 
     def pick_model(self) -> None:
         """The model asked for, else the last surviving assistant row's, else the client's default."""
@@ -108,6 +125,11 @@ class Resume:
     def interruption(self, answered: bool) -> bool:
         """Continuation and sentinel, as the profile has them. True: the gate sends the interrupted turn at once, without a prompt."""
         relevant = [item for item in self.items if item.type != "system"]
+        if self.sends_at_once and self.is_interrupted(relevant):
+            self.add("continuation", {"type": "user", "isMeta": True, "message": _user_text(CONTINUATION)})
+            return True
+        if self.sends_at_once and is_open_prompt(relevant):
+            return True
         if self.profile.interruption in ("results-and-context", "last-row") and self.is_interrupted(relevant):
             self.add("continuation", {"type": "user", "isMeta": True, "message": _user_text(CONTINUATION)})
             relevant = self.items
@@ -154,6 +176,12 @@ class Resume:
     def parent_for_added(self) -> str | None:
         rows = [item for item in self.items if item.is_conversation()] if self.profile.parent_skips_context else self.items
         return rows[-1].ref if rows else None
+
+
+def is_open_prompt(relevant: list[Item]) -> bool:
+    """Whether a person's prompt is the last message."""
+    last = next((item for item in reversed(relevant) if not (item.type == "assistant" and item.light.api_error)), None)
+    return last is not None and last.type == "user" and not last.light.meta and not is_closed(last)
 
 
 def is_closed(item: Item) -> bool:
