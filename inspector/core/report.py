@@ -18,7 +18,7 @@ def verdict(inspection: Inspection, findings: list[Finding]) -> str:
         return "live"
     if inspection.state.refused is not None:
         return "blocked"
-    if any(op.state == "uncertain" for op in inspection.operations) or any(f.code == "effect-without-row" for f in findings):
+    if any(op.state == "uncertain" for op in inspection.operations):
         return "needs-reconciliation"
     if any(f.severity in (Severity.FATAL, Severity.ERROR) for f in findings):
         return "needs-repair"
@@ -36,10 +36,11 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
     blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]
     if said == "needs-reconciliation":
         uncertain = [operation for operation in inspection.operations if operation.state == "uncertain" and operation.call]
-        if not uncertain:
+        held = [operation for operation in uncertain if operation.call is not None]
+        if not held:
             return "A tool may have run without any row that says so: look at what it could have changed before anybody goes on."
         more = f" and {wording.count(len(uncertain) - 1, 'other call')}" if len(uncertain) > 1 else ""
-        named = wording.operation(uncertain[-1].tool, uncertain[-1].arguments)
+        named = wording.operation(held[-1].tool, held[-1].arguments)
         return f"Nobody knows whether {named}{more} happened: check the target before anything is repeated."
     if said == "needs-repair":
         more = f" ({wording.count(len(blocking) - 1, 'more fault')})" if len(blocking) > 1 else ""

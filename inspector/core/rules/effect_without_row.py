@@ -17,32 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import index, wording
+from .. import wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import BlockKind
 
 CODES = ("effect-without-row",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """At most one finding."""
-    looked, session = index.of(inspection), inspection.session
-    noted = next((row for row in reversed(session.rows) if row.type == "tools-used" and row.part == 0), None)
-    tail = looked.tail()
-    if noted is None or (tail is not None and tail.role == "assistant" and _said(looked, tail)):
-        return
-    listed = session.value(noted).get("tools")
-    seen = {spot.block.name for _, spots in looked.calls.items() for spot in spots}
-    unseen = [name for name in listed if isinstance(name, str) and name not in seen] if isinstance(listed, list) else []
-    if unseen:
-        names = ", ".join(f"`{wording.short(name, 40)}`" for name in unseen[:5])
-        yield Finding(
-            "effect-without-row", Severity.ERROR, index.refs([noted, *([tail] if tail else [])]),
-            f"The client noted that it used {names}, but no row holds such a call, and the last turn is not finished: it may have run.",
-        )  # fmt: skip
-
-
-def _said(looked: index.Index, tail: object) -> bool:
-    """Whether the last answer is a finished one: its last piece is text."""
-    return any(block.kind is BlockKind.TEXT for row in looked.messages[-1:] if row is tail for block in row.blocks)
+    """One finding for each operation of the ledger that no row holds."""
+    for operation in inspection.operations:
+        if operation.state == "uncertain" and operation.call is None:
+            yield Finding(
+                "effect-without-row",
+                Severity.ERROR,
+                tuple(evidence.row for evidence in operation.evidence if evidence.row),
+                f"The client noted that it used `{wording.short(operation.tool, 40)}`, but no row holds such a call, "
+                "and the last turn is not finished: it may have run.",
+                operation=operation.key,
+            )

@@ -25,15 +25,18 @@ CODES = ("uncertain-operation",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each; a warning where it is not on the continued branch."""
+    """One finding for each whose call is in a row; a warning where that row is on a branch that is not continued."""
     for operation in inspection.operations:
-        if operation.state != "uncertain":
+        if operation.state != "uncertain" or operation.call is None:
             continue
+        row = inspection.row(operation.call)
+        beside = not operation.on_branch and row.part == 0 and not row.sidechain
+        named = wording.operation(operation.tool, operation.arguments) + wording.where(inspection.session, row)
         why = "has no result" if operation.result is None else "has only a result that does not tell"
         yield Finding(
-            "uncertain-operation", Severity.ERROR if operation.on_branch else Severity.WARNING,
+            "uncertain-operation",
+            Severity.WARNING if beside else Severity.ERROR,
             tuple(ref for ref in (operation.call, operation.result) if ref),
-            f"We don't know if this happened: {wording.operation(operation.tool, operation.arguments)} {why}. "
-            "Check the target before it is repeated.",
+            f"We don't know if this happened: {named} {why}. Check the target before it is repeated.",
             operation=operation.key,
-        )  # fmt: skip
+        )
