@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inspector.views import audit, compare, errors, goto, imports, inbox, panels, rules, session, sign_in
+from inspector.views import audit, compare, delete, errors, export, fork, goto, imports, inbox, panels, repair, rules, session, sign_in
 
 urlpatterns = [
     path("", inbox.page, name="inbox"),
@@ -16,6 +16,10 @@ urlpatterns = [
     path("sessions/<int:pk>/request.json", panels.request_json, name="request-json"),
     path("sessions/<int:pk>/request.sh", panels.request_curl, name="request-curl"),
     path("sessions/<int:pk>/compare/", compare.page, name="compare"),
+    path("sessions/<int:pk>/repair/", repair.page, name="repair"),
+    path("sessions/<int:pk>/fork/", fork.page, name="fork"),
+    path("sessions/<int:pk>/export/", export.page, name="export"),
+    path("sessions/<int:pk>/delete/", delete.page, name="delete"),
     path("rules/", rules.rules, name="rules"),
     path("rules/<str:code>/", rules.rule, name="rule"),
     path("errors/", errors.page, name="errors"),

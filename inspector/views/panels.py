@@ -118,7 +118,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "value": jsontree.draw(value, mask) if value is not None else "",
         "raw": el("pre", mask(text), class_="json", tabindex=0),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
-        "fork_href": "" and reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
+        "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
         if row.on_branch and row.kind == "message"
         else "",
     }
@@ -132,7 +132,7 @@ def _findings(desk: Desk, at: str, message: str) -> dict[str, Any]:
         }
         for finding in desk.findings[:LIMIT]
     ]  # fmt: skip
-    return {"findings": shown, "findings_left": max(0, len(desk.findings) - LIMIT), "repair_href": ""}
+    return {"findings": shown, "findings_left": max(0, len(desk.findings) - LIMIT), "repair_href": reverse("repair", args=[desk.session.pk])}
 
 
 def _state(desk: Desk, at: str, message: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "verdict_class": style,
         "headline": HEADLINES.get(desk.verdict, ""),
         "sentence": mask(desk.summary),
-        "steps": _steps(desk),
+        "steps": _steps(desk, request.user.has_perm("inspector.erase_session")),
         "hows": HOWS.items(),
         "versions": _versions(desk),
         "version": desk.resume_as.version or "",
@@ -153,11 +153,21 @@ def _revisions(desk: Desk) -> list[Any]:
     return found
 
 
-def _steps(desk: Desk) -> list[dict[str, Any]]:
+def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
     """The safe next steps, in order."""
+    pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
     operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
-    findings = {"words": "See what was found…", "href": desk.href(panel="findings") + "#panel"}
-    return [operations, findings] if desk.verdict == "needs-reconciliation" else [findings]
+    repair = {"words": "Review the repair…", "href": reverse("repair", args=[pk]) + rev}
+    fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
+    export = {"words": "Export…", "href": reverse("export", args=[pk])}
+    delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
+    order = {
+        "needs-reconciliation": [operations, repair, fork, export],
+        "needs-repair": [repair, fork, export],
+        "blocked": [repair, export],
+        "live": [export, fork],
+    }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
+    return [*order, delete] if may_delete else order
 
 
 def _versions(desk: Desk) -> list[tuple[str, str]]:

@@ -1,0 +1,32 @@
+"""Apply the plan that a person reviewed: it is made again from the same inputs, and only the very same plan is applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import AbstractBaseUser
+
+from inspector.core import repair
+from inspector.core.errors import ApplyError
+from inspector.models import Revision
+from inspector.queries.artifacts import source_of
+from inspector.queries.derivation import inspection_of
+
+from .add_revision import add_revision
+
+
+def repair_session(*, revision: Revision, actor: AbstractBaseUser, seed: str, at: str, choices: Mapping[str, str], digest: str) -> Revision:
+    """The repaired revision. `seed` and `at` (ISO 8601 with `Z`) are those of the review; `digest` is that of the plan which was shown.
+
+    Raises ApplyError where the plan is no longer the one that was reviewed, PlanError where none can be made.
+    """
+    derived = inspection_of(revision=revision)
+    plan = repair.plan(derived.inspection, derived.findings, seed=seed, at=at, choices=choices)
+    if plan.refused is not None:
+        raise ApplyError(f"there is nothing to resume: {plan.refused}", hint="Nothing was written")
+    if plan.digest() != digest:
+        raise ApplyError("the plan is not the one that was reviewed", hint="Look at the new plan and apply that one")
+    note = ", ".join(dict.fromkeys(step.finding for step in plan.steps()))
+    return add_revision(
+        base=revision, source=repair.apply(source_of(revision), plan), plan=repair.report(plan), lineage=plan.outcome.lineage, actor=actor, note=note
+    )

@@ -1,0 +1,212 @@
+"""Repair review: the plan's steps with what each would change, choices, the request before and after; applied only as it was reviewed."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from inspector.core import repair as core
+from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
+from inspector.core.errors import CoreError
+from inspector.core.inspection import Inspection
+from inspector.services.repair_session import repair_session
+
+from .desk import Desk, open_desk
+from .drawing import outline
+from .drawing.html import Child, SafeString, el, join
+from .masking import mask
+from .panels import links
+
+SHOWN = 700
+"""Characters of a row in a diff."""
+CHOICES = {
+    "unresolved-call/keep": ("Keep it, say that nobody knows", "The model reads that it may or may not have happened, and looks first."),
+    "unresolved-call/leave-out": ("Leave it out, as older clients did", "The model will not know that the command may have run."),
+    "orphan-result/leave-out": ("Leave the result out", "The model will not read it. No call is made up for it."),
+    "text": ("Keep its words as marked text", "Nothing is lost, and no call is made up for it."),
+    "keep": ("Keep it as it is", ""),
+    "leave-out": ("Leave it out", "The original keeps it."),
+    "keep-last": ("Keep the last one, as the client does", ""),
+    "keep-first": ("Keep the first one", ""),
+    "relink": ("Hang it from the row before it", "Earlier rows stay part of the conversation."),
+    "begin-here": ("Let the conversation begin here", "Earlier rows are not sent."),
+    "as-the-client": ("As the client would", ""),
+    "leave-open": ("Leave the end open", "The next prompt follows at once."),
+    "default": ("Use the mode “default”", ""),
+}
+"""Choice, or finding/choice where the words differ -> what it does, and what follows from it."""
+
+
+@require_http_methods(["GET", "POST"])
+def page(request: HttpRequest, pk: int) -> HttpResponse:
+    """GET: the plan under review. POST: apply exactly that plan, or say that it no longer fits."""
+    desk = open_desk(request, pk)
+    asked = request.POST if request.method == "POST" else request.GET
+    seed = asked.get("seed") or secrets.token_hex(16)
+    at = asked.get("time") or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    choices = {name.removeprefix("choose-"): value for name, value in asked.items() if name.startswith("choose-")}
+    context: dict[str, Any] = {"session": desk.session, "title": "Review the repair"}
+    if request.method == "POST":
+        try:
+            revision = repair_session(
+                revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=request.POST.get("digest", "")
+            )
+        except CoreError as error:
+            messages.error(request, f"Not applied. {error}")
+            return redirect(reverse("repair", args=[pk]) + f"?rev={desk.revision.number}")
+        left = f" {revision.counts['open_operations']} operation(s) stay open." if revision.counts.get("open_operations") else ""
+        messages.success(request, f"Revision {revision.number} was made; the original is unchanged. {revision.summary}{left}")
+        return redirect(reverse("session", args=[pk]))
+    try:
+        plan = core.plan(desk.derived.inspection, desk.derived.findings, seed=seed, at=at, choices=choices)
+    except CoreError as error:
+        return render(request, "repair/page.html", context | {"refused": str(error)}, status=409)
+    steps = plan.steps()
+    after = plan.outcome.inspection
+    problems = after.request.problems if after.request else []
+    waits = [step for step in steps if step.waits_for]
+    context |= {
+        "title": _title(len(steps), len(waits)),
+        "refused": plan.refused,
+        "steps": [_step(desk, step) for step in steps],
+        "has_choices": any(len(step.choices) > 1 for step in steps),
+        "waits": bool(waits),
+        "problems_after": len(problems),
+        "problem_list": problems[:20],
+        "request_diff": _requests(desk.derived.inspection, after) if steps else "",
+        "fields": {
+            "rev": desk.revision.number,
+            "seed": seed,
+            "time": at,
+            "digest": plan.digest(),
+            **{f"choose-{step}": choice for step, choice in choices.items()},
+        }.items(),
+        "bytes_words": _bytes_words(steps, plan.outcome.changed_bytes),
+        "digest": plan.digest(),
+        "seed": seed,
+        "time": at,
+        "rev": desk.revision.number,
+    }
+    return render(request, "repair/page.html", context)
+
+
+def _title(steps: int, waits: int) -> str:
+    if not steps:
+        return "Nothing to repair"
+    said = f"{steps} step{'s' if steps != 1 else ''}"
+    return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
+
+
+def _step(desk: Desk, step: Step) -> dict[str, Any]:
+    found = next((f for f in desk.findings if f.code == step.finding and set(f.rows) & set(step.rows)), None)
+    found = found or next((f for f in desk.findings if f.code == step.finding), None)
+    return {
+        "id": step.id,
+        "finding": step.finding,
+        "severity": found.severity if found else "info",
+        "message": mask(found.message) if found else "",
+        "why": mask(step.why),
+        "links": links(desk, step.rows),
+        "waits_for": step.waits_for,
+        "operation_href": desk.href(panel="operations", at=step.rows[0] if step.rows else "") + "#panel",
+        "choices": [_choice(step, value) for value in step.choices] if len(step.choices) > 1 else [],
+        "diff": _diff(desk, step),
+    }
+
+
+def _choice(step: Step, value: str) -> dict[str, Any]:
+    plain = (value.replace("-", " ").capitalize(), "")
+    words, says = CHOICES.get(f"{step.finding}/{value}") or CHOICES.get(value) or plain
+    return {"value": value, "words": words, "says": says, "chosen": value == step.chosen}
+
+
+def _diff(desk: Desk, step: Step) -> SafeString:
+    """Before and after of each edit, rows named as in the revision that is repaired."""
+    cells: list[Child] = [el("div", "Now", class_="h"), el("div", "After this step", class_="h")]
+    for edit in step.edits:
+        if isinstance(edit, InsertRow):
+            where = f"after {edit.row}" if edit.row else "at the start"
+            cells += [
+                el("div", f"({where}: nothing)", class_="muted"),
+                el("div", el("span", f"{edit.ref or '+'} {_words(edit.data)}", class_="l ins")),
+            ]
+        elif isinstance(edit, ReplaceRow):
+            before, after = _changed(_bytes(desk, edit.row), edit.data)
+            cells += [el("div", f"{edit.row} ", el("span", before, class_="del")), el("div", f"{edit.row} ", el("span", after, class_="ins"))]
+        elif isinstance(edit, DropRow):
+            cells += [
+                el("div", el("span", f"{edit.row} {_words(_bytes(desk, edit.row))}", class_="l del")),
+                el("div", "(left out of the new revision)", class_="muted"),
+            ]
+        elif isinstance(edit, CutBytes):
+            data = _bytes(desk, edit.row)[edit.start : edit.end]
+            cells += [
+                el("div", f"{edit.row} bytes {edit.start:,} to {edit.end:,}: ", el("span", _words(data), class_="del")),
+                el("div", "(cut)", class_="muted"),
+            ]
+        elif isinstance(edit, SplitRow):
+            cells += [
+                el("div", f"{edit.row}: one line"),
+                el("div", f"{len(edit.at) + 1} lines, cut at byte {', '.join(f'{at:,}' for at in edit.at)}"),
+            ]
+    return el("div", *cells, class_="diff")
+
+
+def _bytes(desk: Desk, ref: str) -> bytes:
+    session = desk.derived.inspection.session
+    try:
+        return session.bytes_of(session.row(ref))
+    except KeyError:  # a row that an earlier step of the plan added
+        return b""
+
+
+def _words(data: bytes) -> str:
+    """A row in short: its role and words where it is a message, else its text."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        value = None
+    if isinstance(value, dict) and isinstance(value.get("message"), dict):
+        message = value["message"]
+        lines = outline.outline({"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]})
+        return mask("\n".join(lines))[:SHOWN]
+    return mask(data.decode("utf-8", "replace").strip())[:SHOWN]
+
+
+def _changed(before: bytes, after: bytes) -> tuple[str, str]:
+    """Only what differs between two versions of a row, with a little around it."""
+    old, new = before.decode("utf-8", "replace").rstrip("\n"), after.decode("utf-8", "replace").rstrip("\n")
+    start = next((number for number, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    head = max(0, start - 40)
+
+    def part(text: str) -> str:
+        tail = min(len(text), len(text) - end + 20)
+        return ("… " if head else "") + mask(text[head:tail])[:SHOWN] + (" …" if tail < len(text) else "")
+
+    return part(old), part(new)
+
+
+def _requests(before: Inspection, after: Inspection) -> SafeString:
+    bodies = [looked.request.body if looked.request else None for looked in (before, after)]
+    return join(outline.side_by_side(outline.outline(bodies[0]), outline.outline(bodies[1]), mask, ("As it is now", "After the repair")))
+
+
+def _bytes_words(steps: list[Step], changed: int) -> str:
+    kinds = [edit for step in steps for edit in step.edits]
+    added = sum(isinstance(edit, InsertRow) for edit in kinds)
+    said = [f"adds {added} row{'s' if added != 1 else ''}"] if added else []
+    for kind, verb in ((ReplaceRow, "rewrites"), (DropRow, "leaves out"), (SplitRow, "splits"), (CutBytes, "cuts bytes of")):
+        if count := sum(isinstance(edit, kind) for edit in kinds):
+            said.append(f"{verb} {count} row{'s' if count != 1 else ''}")
+    return f"{', '.join(said) or 'changes nothing'}; {changed:,} bytes differ, every other byte stays"
