@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods
 
 from inspector.core import fork as core
 from inspector.core.errors import CoreError
+from inspector.core.masking import mask
 from inspector.services.fork_session import fork_session
 
 from .desk import open_desk
 from .drawing import outline
-from .masking import mask
 
 
 @require_http_methods(["GET", "POST"])

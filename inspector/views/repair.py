@@ -17,12 +17,12 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import CoreError
 from inspector.core.inspection import Inspection
+from inspector.core.masking import mask
 from inspector.services.repair_session import repair_session
 
 from .desk import Desk, open_desk
 from .drawing import outline
 from .drawing.html import Child, SafeString, el, join
-from .masking import mask
 from .panels import links
 
 SHOWN = 700
