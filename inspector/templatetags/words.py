@@ -9,6 +9,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from inspector.core.masking import mask
+from inspector.models import Session
+
 register = template.Library()
 
 VERDICTS = {
@@ -87,6 +90,12 @@ def ago(when: datetime | None) -> SafeString | str:
     else:
         words = f"{when:%Y-%m-%d}"
     return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{when:%Y-%m-%d %H:%M:%S %Z}", words)
+
+
+@register.filter
+def titled(session: Session | None) -> str:
+    """What a session is called, secrets masked: titles and first prompts are recorded text."""
+    return mask(str(session)) if session else ""
 
 
 @register.filter

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from inspector.forms import DeleteForm
 from inspector.services.delete_session import PERMISSION, delete_session
-from inspector.templatetags.words import bytes_words
+from inspector.templatetags.words import bytes_words, titled
 
 from .desk import get_session
 
@@ -22,7 +22,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     session = get_session(pk)
     form = DeleteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        name = str(session)
+        name = titled(session)
         freed = delete_session(session=session, actor=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, f"“{name}” was deleted; {bytes_words(freed)} were erased.")
         return redirect("inbox")

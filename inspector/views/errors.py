@@ -14,6 +14,7 @@ from inspector.core.dialects import error_texts
 from inspector.core.errors import CoreError
 from inspector.models import IndexedRow, Session
 from inspector.queries import derivation
+from inspector.templatetags.words import titled
 
 from .rules import provider
 
@@ -93,7 +94,7 @@ def _links(text: str, rule: str, sessions: list[Session]) -> tuple[list[dict[str
             if match.rule == rule:
                 how = match.how or how
                 links += [
-                    {"ref": ref, "session": str(session)[:80], "href": f"{reverse('session', args=[session.pk])}?at={ref}#r{ref}"}
+                    {"ref": ref, "session": titled(session)[:80], "href": f"{reverse('session', args=[session.pk])}?at={ref}#r{ref}"}
                     for ref in match.rows[:5]
                 ]
     return links, HOW[how]

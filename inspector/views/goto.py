@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from inspector.core import rulebook
 from inspector.queries import inbox
+from inspector.templatetags.words import titled
 
 REF = re.compile(r"^(\+\d{1,6}|\d{1,6}:\d{1,9})$")
 PAGES = (("inbox", "Inbox"), ("rules", "Rules"), ("errors", "Paste an error"), ("audit", "Audit trail"))
@@ -30,5 +31,5 @@ def goto(request: HttpRequest) -> HttpResponse:
     if lower:
         items += [{"kind": "rule", "words": code, "href": reverse("rule", args=[code])} for code in rulebook.PAGES if lower in code][:LIMIT]
     for session in inbox.inbox(text=words, limit=LIMIT, agents=True).sessions:
-        items.append({"kind": "session", "words": str(session)[:100], "href": reverse("session", args=[session.pk])})
+        items.append({"kind": "session", "words": titled(session)[:100], "href": reverse("session", args=[session.pk])})
     return render(request, "goto/_results.html", {"items": items})

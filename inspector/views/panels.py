@@ -19,7 +19,7 @@ from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
 from inspector.queries import audit
 from inspector.queries import rows as stored
-from inspector.templatetags.words import EFFECTS, OPERATION_STATES
+from inspector.templatetags.words import EFFECTS, OPERATION_STATES, titled
 
 from .desk import Desk, client_title, open_desk
 from .drawing import ansi, jsontree, outline
@@ -89,7 +89,7 @@ def links(desk: Desk, refs: Iterable[str], most: int = 6) -> list[dict[str, str]
 def part_name(desk: Desk) -> str:
     """Name of the part that is shown, for the way back."""
     if not desk.part:
-        return str(desk.session)[:60]
+        return titled(desk.session)[:60]
     return str(desk.revision.parts.filter(number=desk.part).values_list("name", flat=True).first() or "")
 
 

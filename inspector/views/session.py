@@ -15,7 +15,7 @@ from inspector.core import reading
 from inspector.core.errors import CoreError
 from inspector.core.masking import mask
 from inspector.models import IndexedRow
-from inspector.templatetags.words import HOWS, VERDICTS
+from inspector.templatetags.words import HOWS, VERDICTS, titled
 
 from . import panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
@@ -209,7 +209,7 @@ def _back(desk: Desk) -> list[dict[str, str]]:
     """The way back: inbox, then the session that a sub-agent or a fork came from."""
     places = [{"href": reverse("inbox"), "words": "Inbox"}]
     if desk.session.parent_id:
-        places.append({"href": reverse("session", args=[desk.session.parent_id]), "words": str(desk.session.parent)[:60]})
+        places.append({"href": reverse("session", args=[desk.session.parent_id]), "words": titled(desk.session.parent)[:60]})
     if desk.part:
-        places.append({"href": desk.href(part=None, show=None, find=None), "words": str(desk.session)[:60]})
+        places.append({"href": desk.href(part=None, show=None, find=None), "words": titled(desk.session)[:60]})
     return places
