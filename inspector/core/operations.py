@@ -27,6 +27,7 @@ STATES = {
     Outcome.RESULT: "confirmed",
     Outcome.REFUSED: "failed",
     Outcome.DENIED: "not-started",
+    Outcome.LAUNCHED: "confirmed",
     Outcome.HAPPENED: "resolved",
     Outcome.DID_NOT_HAPPEN: "resolved",
 }
@@ -64,6 +65,7 @@ class Operation:
 
     key: str
     call_id: str | None
+    """None for what no call speaks of by itself: work that a call left running, a tool that was used without a row."""
     tool: str
     arguments: Any
     effect: str
@@ -82,9 +84,9 @@ class Operation:
 class _Recorded(Operation):
     """An operation of a session: what needs the call's arguments is worked out when it is first asked for."""
 
-    def __init__(self, ledger: _Ledger, state: str, on_branch: bool, call: Call, answers: list[Answer]) -> None:
+    def __init__(self, ledger: _Ledger, state: str, on_branch: bool, call: Call, answers: list[Answer], background: bool = False) -> None:
         self.__dict__.update(
-            call_id=call.id, tool=call.tool, state=state, on_branch=on_branch, call=call.row.ref,
+            call_id=None if background else call.id, tool=call.tool, state=state, on_branch=on_branch, call=call.row.ref,
             result=answers[0].row.ref if answers else None, _ledger=ledger, _call=call, _answers=answers,
         )  # fmt: skip
 
@@ -101,7 +103,7 @@ LAZY = frozenset(("key", "arguments", "effect", "why_effect", "evidence", "targe
 
 
 def operations_of(session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any]) -> list[Operation]:
-    """The operations of all parts in file order, then those that no row holds.
+    """The operations of all parts in file order, work in the background behind the call that started it, then those that no row holds.
 
     `book` is what the client's reader says about the calls, `arguments` how it reads those of one call. A call that stands in the file twice
     (same id, tool and arguments) is one operation. Calls of another session's rows are left out unless the branch goes through them.
@@ -128,7 +130,7 @@ class _Ledger:
             twins = self._twins(call)
             done.update(twin.order for twin in twins)
             shown = next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
-            listed.append(self._operation(shown, twins))
+            listed += self._operation(shown, twins)
         return listed + [self._without_row(found) for found in self.book.without_row]
 
     def _twins(self, call: Call) -> list[Call]:
@@ -156,20 +158,26 @@ class _Ledger:
         before = [call for call in same if call.row.index < answer.row.index]
         return (named or before or same)[-1]
 
-    def _operation(self, call: Call, twins: list[Call]) -> Operation:
+    def _operation(self, call: Call, twins: list[Call]) -> list[Operation]:
+        """The call; and, where its result came at the start of work in the background, that work as an operation of its own."""
         answers = self._answers(twins)
-        best = answers[0] if answers else None
-        state = STATES.get(best.outcome, "uncertain") if best else "uncertain"
-        if best and best.outcome is Outcome.LAUNCHED and any(n.status in ENDED for n in self.book.notices.get(call.id or "", ())):
-            state = "confirmed"
+        on_branch = any(twin.row.ref in self.branch for twin in twins)
+        outcome = answers[0].outcome if answers else None
+        state = STATES.get(outcome, "uncertain") if outcome else "uncertain"
         if state == "uncertain" and self._effect(call).name is EffectClass.READ_ONLY:
             state = "resolved"
-        return _Recorded(self, state, any(twin.row.ref in self.branch for twin in twins), call, answers)
+        made: list[Operation] = [_Recorded(self, state, on_branch, call, answers)]
+        if outcome is Outcome.LAUNCHED and not self._ended(call) and self._effect(call).name is not EffectClass.READ_ONLY:
+            made.append(_Recorded(self, "uncertain", on_branch, call, answers, background=True))
+        return made
+
+    def _ended(self, call: Call) -> bool:
+        return any(notice.status in ENDED for notice in self.book.notices.get(call.id or "", ()))
 
     def work_out(self, name: str, operation: Operation, call: Call, answers: list[Answer]) -> Any:
         """One of the values that need the call's arguments."""
         if name == "key":
-            return self._key(call)
+            return self._key(call) if operation.call_id == call.id else key_of(call.id, call.tool, ["in the background", self._arguments(call)])
         if name == "arguments":
             return self._arguments(call)
         if name == "target":

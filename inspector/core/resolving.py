@@ -68,7 +68,9 @@ def steps(context: Context) -> list[Step]:
         for number, block in enumerate(row.blocks):
             if block.kind is BlockKind.RESULT and block.id:
                 operation = operation_of(context.inspection, block.id)
-                resolution = context.resolution(block.id, operation.key if operation else None)
+                started = next((each for each in context.inspection.operations if each.call_id is None and each.result == row.ref), None)
+                resolution = context.resolution(block.id, operation.key if operation else None, started.key if started else None)
+                operation = started or operation
                 if resolution is not None:
                     made += _rewrite(context, row, number, block, resolution, operation)
     return made

@@ -48,10 +48,10 @@ RECORDED = [
     ("live332-e9_perm_pending_kill", [("Write", "mutating", "uncertain", True)]),
     ("live332-e9c_reject_feedback", [("Write", "mutating", "not-started", True)]),
     ("i2_subagent_killed", [("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i2_subagent_killed", [("Agent", "unknown", "uncertain", True), SUB]),
+    ("live332-i2_subagent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
     ("live332-i2b_subagent_foreground_killed", [("Agent", "unknown", "uncertain", True), ("Bash", "unknown", "uncertain", False)]),
-    ("i4_bg_agent_killed", [("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i4_bg_agent_killed", [("Agent", "unknown", "uncertain", True), SUB]),
+    ("i4_bg_agent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
+    ("live332-i4_bg_agent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
     ("live332-i3b_bg_finished_unread", [("Bash", "mutating", "confirmed", True)]),
     ("p1_two_clients", [SHELL]),
     ("live332-p1_two_clients", [("Bash", "unknown", "uncertain", True)]),
@@ -131,8 +131,6 @@ OUTCOMES: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("timed out", result(content="Command timed out after 2m 0s", is_error=True), {}, "uncertain", "rejected"),
     ("the client's stand-in", result(content=STAND_IN, is_error=True), {"toolDenialKind": "interrupted"}, "uncertain", "stand-in"),
     ("a stand-in by its text", result(content=STAND_IN, is_error=True), {}, "uncertain", "stand-in"),
-    ("launched", result(content="running"), {"toolUseResult": {"backgroundTaskId": "b1"}}, "uncertain", "launched"),
-    ("an agent launched", result(content="launched"), {"toolUseResult": {"isAsync": True, "agentId": "a1"}}, "uncertain", "launched"),
     ("marked", result(content="?", is_error=True), {"sessionInspector": {"step": "s", "resolution": "unknown"}}, "uncertain", "marked"),
     ("it happened", result(content="!"), {"sessionInspector": {"resolution": "happened"}}, "resolved", "resolved-happened"),
     (
@@ -148,6 +146,26 @@ def test_what_a_result_is_worth(block: dict[str, Any], fields: dict[str, Any], s
     operation = asked(block, **fields)
     assert (operation.state, operation.result) == (state, "0:2")
     assert kind in [evidence.kind for evidence in operation.evidence]
+
+
+@pytest.mark.parametrize("started", [{"backgroundTaskId": "b1"}, {"isAsync": True, "agentId": "a1"}])
+def test_work_in_the_background_is_an_operation_of_its_own(started: dict[str, Any]) -> None:
+    def made(status: str | None) -> list[Operation]:
+        script = Transcript()
+        script.user()
+        script.assistant(call())
+        script.user([result(content="started")], toolUseResult=started)
+        if status:
+            words = f"<task-notification>\n<tool-use-id>T1</tool-use-id>\n<status>{status}</status>\n</task-notification>"
+            script.user(words, origin={"kind": "task-notification"})
+        return script.inspect().operations
+
+    for status in (None, "stopped"):
+        launch, work = made(status)
+        assert (launch.call_id, launch.state, work.call_id, work.state) == ("T1", "confirmed", None, "uncertain")
+        assert launch.key != work.key and (work.call, work.result) == ("0:1", "0:2")
+    (ended,) = made("completed")
+    assert ended.state == "confirmed" and ("notice", "strong") in [(evidence.kind, evidence.grade) for evidence in ended.evidence]
 
 
 def test_a_call_without_result_is_uncertain_unless_it_only_reads() -> None:
@@ -262,14 +280,15 @@ def test_keys_survive_repair_and_fork(case: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["happened", "did-not-happen"])
-def test_a_resolution_settles_the_operation(outcome: Any) -> None:
-    found = look(CORPUS / "claude-code" / "live332-e9_perm_pending_kill")
-    (operation,) = found.operations
+@pytest.mark.parametrize("case", ["live332-e9_perm_pending_kill", "live332-i2_subagent_killed"])
+def test_a_resolution_settles_the_operation(case: str, outcome: Any) -> None:
+    found = look(CORPUS / "claude-code" / case)
+    operation = next(op for op in found.operations if op.state == "uncertain" and op.on_branch)
     made = repair.plan(
         found, rulebook.diagnose(found), seed="s", at="2026-12-01T00:00:00.000Z", resolutions={operation.key: Resolution(outcome, "I looked.")}
     )
-    (after,) = made.outcome.inspection.operations
-    assert (after.key, after.state) == (operation.key, "resolved")
+    after = made.outcome.inspection.operations
+    assert [op.state for op in after if op.call == operation.call] == ["resolved"]
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
