@@ -18,7 +18,7 @@ LOOK_FIRST = "Before you rely on it or run it again, look at the files that it t
 
 def text_for(resolution: Resolution | None) -> str:
     """The text that answers a call without a recorded result."""
-    said = f" They say: {resolution.text.strip()}" if resolution and resolution.text.strip() else ""
+    said = f" Their words: “{resolution.text.strip()}”." if resolution and resolution.text.strip() else ""
     if resolution is None or resolution.outcome == "unknown":
         return f"[The session ended before a result of this call was recorded. Nobody knows whether it ran, or how far it got.{said} {LOOK_FIRST}]"
     if resolution.outcome == "happened":

@@ -167,7 +167,8 @@ def diagnose(inspection: Inspection) -> list[Finding]:
             if same:
                 continue
             named.update(((finding.code, row), len(found)) for row in finding.rows)
-            found.append(finding)
+            mends = finding.severity is not Severity.INFO and any(finding.code in phase for phase in PHASES)
+            found.append(replace(finding, repairable=mends))
     return found
 
 

@@ -6,7 +6,7 @@
 
 **What the client does.** It sends `(no content)` in its place.
 
-**What the repair does.** It does the same, as a step that you can see.
+**What the repair does.** It leaves an empty answer out, and writes `(no content)` into an empty message of a person.
 
 **What to check.** Whether something emptied the row: see `emptied-history` when there are many.
 """
@@ -34,9 +34,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
-    """Say `(no content)`, as the client would send it."""
+    """Leave an empty answer out; an empty message of a person says `(no content)`, as the client would send it.
+
+    The client does not send an answer that is stored as `(no content)`, so that text would not stay.
+    """
     rows = [row for row in rows_of(context, finding) if row.role and not row.blocks]
     id = context.step_id(finding.code, rows[0]) if rows else ""
-    contents: dict[Row, list[Any]] = {row: [{"type": "text", "text": context.write.NO_CONTENT}] for row in rows}
-    edits = context.without_blocks({}, context.mark(id), contents)
-    return step(finding.code, id, rows, edits, "A message without content says so, as the client would send it.")
+    contents: dict[Row, list[Any]] = {row: [{"type": "text", "text": context.write.NO_CONTENT}] for row in rows if row.role == "user"}
+    gone: dict[Row, set[int]] = {row: set() for row in rows if row.role != "user"}
+    edits = context.without_blocks(gone, context.mark(id), contents)
+    return step(finding.code, id, rows, edits, "An empty answer is left out; an empty message of a person says so, as the client would send it.")

@@ -57,12 +57,14 @@ TO_ITS_CALL = "to-its-call"
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Turn the result into marked text, or leave it out; a call is never made up for it.
 
-    Where its call stands outside the conversation, before a compaction or on another branch, the row goes back to its call.
+    Where its call stands outside the conversation, before a compaction or on another branch, the row goes back to its call. When the call
+    follows the row that the result hangs from, only a link was wrong, and what follows the result stays with it.
     """
     rows = rows_of(context, finding)
     id = context.step_id(finding.code, rows[0])
     calls = _calls(context, rows[0])
-    apart = len(rows) == 1 and len(rows[0].blocks) == 1 and bool(calls) and rows[0] is not context.looked.leaf()
+    beside = bool(calls) and any(row.id == rows[0].parent for row in context.looked.ancestors(calls[-1]))
+    apart = bool(calls) and len(rows) == 1 and len(rows[0].blocks) == 1 and (beside or rows[0] is not context.looked.leaf())
     choices = (TO_ITS_CALL, TEXT) if apart else (TEXT, LEAVE_OUT)
     chosen = context.chosen(id, choices)
     orphans: dict[Row, set[int]] = {}
@@ -72,8 +74,9 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
                 orphans.setdefault(row, set()).add(number)
     edits: tuple[Edit, ...]
     if chosen == TO_ITS_CALL:
-        edits = (context.relink(rows[0], calls[-1].id), *(context.relink(child, rows[0].parent) for child in context.children(rows[0])))
-        why = "The result goes back to its call, which is not part of this conversation; no byte of it is lost."
+        children = [] if beside else context.children(rows[0])
+        edits = (context.relink(rows[0], calls[-1].id), *(context.relink(child, rows[0].parent) for child in children))
+        why = "The result hangs from its call again" + (", and the rest of the conversation with it." if beside else ", outside this conversation.")
     elif chosen == TEXT:
         edits = context.edits([], {row: _told(context, row, numbers, id) for row, numbers in orphans.items()})
         why = "The result is kept as marked text: its call is not part of this conversation."
