@@ -54,7 +54,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 def _text(inspection: Inspection, row: Row) -> str:
     blocks = wording.blocks_of(inspection.session.value(row))
-    return next((each["text"] for each in blocks if isinstance(each, dict) and isinstance(each.get("text"), str)), "")
+    return next((each["text"] for each in blocks if isinstance(each, dict) and isinstance(each.get("text"), str) and each["text"].strip()), "no text")
 
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:

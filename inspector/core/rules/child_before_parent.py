@@ -36,5 +36,5 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "child-before-parent",
             Severity.INFO,
             index.refs(early),
-            f"{wording.count(len(early), 'row stands', 'rows stand')} in the file before the row they hang from.",
+            f"{wording.count(len(early), 'row stands before its parent', 'rows stand before their parents')} in the file.",
         )

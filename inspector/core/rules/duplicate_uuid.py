@@ -36,7 +36,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             severity = Severity.ERROR if any(row in looked.on_branch for row in rows) else Severity.WARNING
             yield Finding(
                 "duplicate-uuid", severity, index.refs(rows),
-                f"{wording.count(len(rows), 'row')} with other content share the id {wording.short(rows[0].id, 40)}; the client uses the last one.",
+                f"{wording.count(len(rows), 'row')} with different content share the id {wording.short(rows[0].id, 40)}; the last one counts.",
             )  # fmt: skip
 
 
