@@ -117,7 +117,7 @@ class Assembly:
         if any(holds_reference(block) for block, _ in blocks):
             blocks.append(({"type": "text", "text": TOOL_LOADED}, item.ref))
         if (item.light.own_note or item.light.notification) and self.profile.wraps_own_notes:
-            blocks = [({**b, "text": reminder(b["text"])} if b.get("type") == "text" else b, ref) for b, ref in blocks]
+            blocks = [({**b, "text": reminder(str(b.get("text") or ""))} if b.get("type") == "text" else b, ref) for b, ref in blocks]
         self.add_user(blocks, string=isinstance(item.content, str))
 
     def add_user(self, blocks: Pairs, string: bool = False, context: bool = False) -> None:

@@ -142,7 +142,7 @@ def _unsure(book: Calls) -> set[str]:
 
 def _notes(session: Session, book: Calls, unsure: set[str]) -> None:
     """Notices of finished background tasks, and progress rows, of unsure calls."""
-    words = {call_id: call_id.encode() for call_id in unsure}
+    words = {call_id: call_id.encode("utf-8", "surrogatepass") for call_id in unsure}
     first = {call_id: min(call.row.index for call in book.calls if call.id == call_id) for call_id in unsure}
     begin = min(first.values())
     for row in session.rows:
