@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import ids, reading, rulebook
+from . import ids, index, reading, rulebook
 from . import inspection as inspecting
-from .edits import InsertRow
+from .edits import DropRow, InsertRow
 from .errors import PlanError
 from .findings import Finding
 from .index import CHAIN_KINDS
@@ -68,17 +68,21 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
         raise PlanError(f"sessions of {session.client} can't be forked yet")
     if new_id == session.id or any(new_id in part.name for part in session.source.parts):
         raise PlanError(f"{new_id} is this session's own id", hint="Give another --new-id")
-    start = inspection if row is None else _as_if_left_at(inspection, session, row)
+    start, refs = (inspection, {}) if row is None else _as_if_left_at(inspection, session, row)
     if start.state.refused is not None:
         raise PlanError(f"there is nothing to fork: {start.state.refused}")
+    branch = {refs.get(ref, ref) for ref in start.state.branch}
     leaf = start.state.leaf or ""
-    made = _Writer(session, writer, new_id, at, start, leaf).run()
+    made = _Writer(session, writer, new_id, at, start, branch, refs.get(leaf, leaf)).run()
     _sound(start, made)
     return made
 
 
-def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> Inspection:
-    """What a resume would do if the person had last gone on from row `ref`."""
+def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> tuple[Inspection, dict[str, str]]:
+    """What a resume would do if the person had last gone on from row `ref`, and its refs -> refs of the session.
+
+    Compactions that came after the row are left out: from its point of view they have not happened.
+    """
     try:
         row = session.row(ref)
     except KeyError:
@@ -86,31 +90,34 @@ def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> Inspec
     if row.part != 0 or row.kind not in CHAIN_KINDS or row.id is None or row.sidechain:
         raise PlanError(f"row {ref} ({row.type}) is no place to go on from", hint="Choose a row of the main conversation")
     writer: Any = reading.CLIENTS[session.client].write
+    line = set(index.of(inspection).ancestors(row))
+    later = [DropRow(other.ref) for other in session.main() if other.type == "system/compact_boundary" and other not in line]
     last = next(other for other in reversed(session.rows) if other.part == 0)
-    chosen = splice(session, [InsertRow(last.ref, writer.last_prompt_row(session, row.id, {"step": "fork"}))])
+    bookmark = InsertRow(last.ref, writer.last_prompt_row(session, row.id, {"step": "fork"}))
+    chosen = splice(session, [*later, bookmark])
     looked = inspecting.inspect(chosen.source, replace(inspection.resume_as, version=None), session.client)
-    leaf = session.row(looked.state.leaf) if looked.state.leaf else None
+    leaf = looked.row(looked.state.leaf) if looked.state.leaf else None
     if looked.state.refused is None and (leaf is None or leaf.id != row.id):
         raise PlanError(f"the client would not go on from row {ref}", hint="Choose a row on the branch, or repair the session first")
-    return looked
+    return looked, chosen.lineage
 
 
 class _Writer:
     """Writes the parts of one fork."""
 
-    def __init__(self, session: Session, writer: Any, new_id: str, at: str, start: Inspection, leaf: str) -> None:
+    def __init__(self, session: Session, writer: Any, new_id: str, at: str, start: Inspection, branch: set[str], leaf: str) -> None:
         self.session, self.writer, self.new_id, self.at, self.start, self.leaf = session, writer, new_id, at, start, leaf
-        self.carried = self._carried()
+        self.carried = self._carried(branch)
         self.tree = writer.worktree(session)
         self.slug: str | None = None
         """Name of the fork's own plan file, where the session has one."""
         self.lineage: dict[str, str] = {}
         self.left: Counter[str] = Counter()
 
-    def _carried(self) -> set[str]:
+    def _carried(self, branch: set[str]) -> set[str]:
         """Refs of the rows with an id that the fork holds: the branch, what a compaction on it kept, and the rows that links of it lead through."""
         by_id = {row.id: row for row in self.session.main() if row.id}
-        refs = set(self.start.state.branch)
+        refs = set(branch)
         todo = [self.session.row(ref) for ref in refs]
         todo += [by_id[id] for row in todo for id in self.writer.kept_by_compaction(self.session, row) if id in by_id]
         while todo:
