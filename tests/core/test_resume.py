@@ -14,7 +14,7 @@ from inspector.core.state import ResumeAs
 from tests.canonical import canonical
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
-FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates")
+FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates", "claude-code-repaired")
 
 UNREACHED = {
     ("fuzz-11-152", "2.1.89"): "the old client compacts first; the summary is the model's text",
