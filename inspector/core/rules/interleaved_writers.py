@@ -29,11 +29,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """A warning for each row where two branches begin whose messages alternate in the file; a note where a branch begins at a row that the
     client's bookmark had already left behind (a second client, or a rewind)."""
     looked = index.of(inspection)
-    forks = [key for key, children in looked.children.repeated() if key[0] == 0 and sum(map(_own_way, children)) > 1]
+    forks = [key for key, children in looked.children.repeated() if key[0] == 0 and sum(_own_way(looked, row) for row in children) > 1]
     extent = _extents(looked) if forks else {}
     bookmarks = [row for row in inspection.session.rows if row.part == 0 and row.type == "last-prompt" and row.extra.leaf and not row.extra.explicit]
     for key in forks:
-        starts = sorted((row for row in looked.children[key] if row in extent and _own_way(row)), key=lambda row: extent[row])
+        starts = sorted((row for row in looked.children[key] if row in extent and _own_way(looked, row)), key=lambda row: extent[row])
         for older, newer in zip(starts, starts[1:], strict=False):
             rows = index.refs([*looked.by_id.get(key)[-1:], older, newer])
             ends, begins = extent[older][1], extent[newer][0]
@@ -45,9 +45,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 yield Finding("interleaved-writers", Severity.INFO, rows, said)
 
 
-def _own_way(row: Row) -> bool:
-    """Whether a child can begin a branch: a result does not, it hangs beside the next piece of its message."""
-    return not row.sidechain and not index.results_only(row)
+def _own_way(looked: index.Index, row: Row) -> bool:
+    """Whether a child can begin a branch. A result does not: it hangs beside the next piece of its message. Nor does a record, such as
+    progress, that nothing hangs from."""
+    if row.sidechain or index.results_only(row):
+        return False
+    return row.kind in index.CHAIN_KINDS or row.id in looked.parents[row.part]
 
 
 def _extents(looked: index.Index) -> dict[Row, tuple[int, int]]:
