@@ -59,6 +59,8 @@ class StateMessage:
     content: str | list[Any]
     rows: list[str]
     """Ref of the row that each block came from (one entry for string content). Several blocks may share a row."""
+    riders: list[tuple[int, str]] = field(default_factory=list)
+    """(block number, ref) of rows whose text was written into the block of another row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             places += [(row, base) for row in message.rows]
         else:
             places += [(row, f"{base}/{block}") for block, row in enumerate(message.rows)]
+            places += [(row, f"{base}/{block}") for block, row in message.riders]
     body: dict[str, Any] = {}
     if state.model:
         body["model"] = state.model

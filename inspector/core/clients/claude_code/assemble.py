@@ -36,6 +36,8 @@ class Wire:
     """Content was one plain string and nothing was merged with it."""
     context: Pairs = field(default_factory=list)
     ends_in_context: bool = False
+    riders: list[tuple[str, str]] = field(default_factory=list)
+    """(call id, row) of stored context that was written into a result of this message."""
     empty: str | None = None
     """Row that holds the place of the message if nothing else of it is left."""
 
@@ -102,7 +104,22 @@ class Assembly:
             last = self.last_user() or self.push(Wire("user", []))
             last.context += [(block, item.ref) for block in blocks]
             return
-        self.add_user([(block, item.ref) for block in blocks], context=True)
+        if is_persons_message(item, self.profile):
+            self.add_user([(block, item.ref) for block in blocks])
+        elif not self.write_into_result(item, blocks):
+            self.add_user([(block, item.ref) for block in blocks], context=True)
+
+    def write_into_result(self, item: Item, blocks: list[dict[str, Any]]) -> bool:
+        """Context right behind a tool result becomes part of the result's own text, unless its row says otherwise."""
+        last = self.last_user()
+        if last is None or not last.blocks or item.beside_result:
+            return False
+        result, ref = last.blocks[-1]
+        if result.get("type") != "tool_result" or holds_reference(result):
+            return False
+        last.blocks[-1] = ({**result, "content": joined(result.get("content"), [str(block["text"]) for block in blocks])}, ref)
+        last.riders.append((str(result.get("tool_use_id")), item.ref))
+        return True
 
     def system(self, item: Item) -> None:
         if item.light.subtype == "local_command" and item.content is not None:
@@ -284,11 +301,16 @@ class Assembly:
             if wire.blocks:
                 rows = [ref for _, ref in wire.blocks]
                 text = wire.blocks[0][0].get("text") if wire.string and len(wire.blocks) == 1 else None
-                out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows))
+                results = {str(block.get("tool_use_id")): number for number, (block, _) in enumerate(wire.blocks) if block.get("type") == "tool_result"}
+                riders = [(results[call], ref) for call, ref in wire.riders if call in results]
+                out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows, riders))
             if wire.context:
                 text = "\n\n".join(unframed(block["text"]) for block, _ in wire.context)
                 out.append(StateMessage("system", text, [ref for _, ref in wire.context]))
-        placed = {ref for message in out for ref in message.rows}
+        placed = {ref for message in out for ref in (*message.rows, *(rider for _, rider in message.riders))}
+        for wire in self.wires:
+            for _, ref in wire.riders:
+                self.drop(ref, Reason.ORPHAN_RESULT)
         for item in self.items:
             for ref in (item.ref, *item.refs):
                 self.drop(ref, Reason.EMPTY_TEXT if item.content == [] else Reason.MALFORMED)
@@ -312,6 +334,19 @@ def calls_last(blocks: Pairs) -> Pairs:
     if "c" not in kinds or re.search("tc+t", kinds):
         return blocks
     return sorted(blocks, key=lambda pair: pair[0].get("type") == "tool_use")
+
+
+def joined(content: Any, texts: list[str]) -> Any:
+    """A result's content with texts written behind it, an empty line between them."""
+    if content is None or isinstance(content, str):
+        return "\n\n".join(text for text in ((content or "").strip(), *(one.strip() for one in texts)) if text)
+    out = [dict(block) if isinstance(block, dict) else block for block in content]
+    for text in texts:
+        if out and isinstance(out[-1], dict) and out[-1].get("type") == "text":
+            out[-1]["text"] = f"{str(out[-1].get('text', '')).strip()}\n\n{text.strip()}"
+        else:
+            out.append({"type": "text", "text": text.strip()})
+    return out
 
 
 def placeholder(call: str) -> dict[str, Any]:

@@ -57,6 +57,7 @@ class Walker:
         """Id -> the row whose content counts (the last one of that id), in the order of the first ones."""
         self.steps: dict[str, str | None] = {}
         """Ids of rows that are stepped over in a chain -> their parent."""
+        self.stepped: dict[str, Row] = {}
         self.relinked: dict[str, str] = {}
         """Row id -> parent, where a preserved segment changes it."""
         self.last_prompt: Row | None = None
@@ -105,6 +106,7 @@ class Walker:
                 self.last_prompt = row
             elif row.id is not None and (row.type == "progress" or self.profile.unknown_types_in_chain):
                 self.steps[row.id] = row.parent
+                self.stepped[row.id] = row
 
     def trouble(self, row: Row) -> str:
         """What this client does at a line that it can't handle: skip | stop | fatal."""
@@ -204,14 +206,15 @@ class Walker:
     def leaf_by_last_prompt(self) -> Row | None:
         tails = [row for row in self.order if not row.sidechain and light(row).subtype != "compact_boundary"]
         last = tails[-1] if tails else None
-        physical = self.tip_of(last) if last is not None and self.profile.leaf_follows_children else last
         named = self.by_id.get(light(self.last_prompt).leaf or "") if self.last_prompt else None
-        leaf = physical
-        if named is not None and self.last_prompt is not None:
+        if named is None or self.last_prompt is None:
+            leaf = self.tip_of(last) if last is not None and self.profile.leaf_follows_children else last
+        else:
+            leaf = last
             follows = any(row.index > self.last_prompt.index for row in self.order)
             if light(self.last_prompt).explicit and (not follows or (last is not None and last.id == named.id)):
                 leaf = named
-            elif physical is None or not any(row is named for row in self.recover(self.walk(physical, look=True))):
+            elif last is None or not any(row is named for row in self.recover(self.walk(last, look=True))):
                 leaf = named
             if leaf is named and named.sidechain:
                 return None
@@ -224,7 +227,7 @@ class Walker:
         children: dict[str, list[Row]] = defaultdict(list)
         for child in self.by_id.values():
             parent = self.parent_of(child)
-            if parent is not None and not child.sidechain:
+            if parent is not None and not child.sidechain and light(child).subtype != "compact_boundary":
                 children[parent].append(child)
         tips: list[Row] = []
         seen: set[str] = set()
@@ -267,7 +270,7 @@ class Walker:
 
     def bridge(self, row: Row, seen: set[str]) -> Row | None:
         """The newest row that is not newer than this one and at most `bridge_seconds` older; the first in the file on a tie."""
-        at = moment(row.at)
+        at = self.step_moment(row) or moment(row.at)
         if self.profile.bridge_seconds is None or at is None:
             return None
         best, best_at = None, None
@@ -278,6 +281,15 @@ class Walker:
             if (when < at or candidate.index < row.index) and (best_at is None or when > best_at):
                 best, best_at = candidate, when
         return best
+
+    def step_moment(self, row: Row) -> float | None:
+        """The moment of the last row that is stepped over above this one, if any is: the gap is above that row."""
+        parent, last = self.relinked.get(row.id or "", row.parent), None
+        seen: set[str] = set()
+        while parent is not None and parent not in self.by_id and parent in self.steps and parent not in seen:
+            seen.add(parent)
+            last, parent = parent, self.steps[parent]
+        return moment(self.stepped[last].at) if last is not None else None
 
     def recover(self, walked: list[Row]) -> list[Row]:
         """The chain in reading order, with the rows of its messages that hang beside it (parallel calls and their results)."""

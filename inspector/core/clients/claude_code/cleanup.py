@@ -37,13 +37,15 @@ class Cleanup:
         answered = {call for item in self.items if item.type == "user" for call in item.results()}
         open_items = [item for item in self.items if item.type == "assistant" and any(call not in answered for call in item.calls())]
         tail = self.tail_group() if keep_tail and open_items else None
+        asked = {call for item in open_items if group_of(item) == tail for call in item.calls() if call not in answered}
+        whole = {group_of(item) for item in self.items if item.type == "assistant" and asked & set(item.calls())}
         kept: list[Item] = []
         for item in self.items:
             calls = item.calls() if item.type == "assistant" else []
             missing = [call for call in calls if call not in answered]
             if missing and tail is not None and group_of(item) == tail:
                 self.to_answer += [(item, call) for call in missing]
-            elif missing and len(missing) == len(calls):
+            elif missing and len(missing) == len(calls) and group_of(item) not in whole:
                 self.drop(item, Reason.UNRESOLVED_CALL)
                 continue
             kept.append(item)

@@ -28,6 +28,8 @@ class Item:
     rendered: list[Any] | None = None
     """Stored rendering of an attachment, where the row has one."""
     rendered_role: str = "system"
+    beside_result: bool = False
+    """`renderedBesideToolResult`: stands behind a tool result instead of being written into it."""
     result: Any = None
     """`toolUseResult` of a row that holds results."""
     refs: list[str] = field(default_factory=list)
@@ -69,6 +71,7 @@ def item_of(session: Session, row: Row) -> Item:
         rendered = value.get("rendered")
         item.rendered = rendered if isinstance(rendered, list) else None
         item.rendered_role = value.get("renderedRole") or "system"
+        item.beside_result = value.get("renderedBesideToolResult") is True
     else:
         content = value.get("content")
         item.content = content if isinstance(content, str) else None

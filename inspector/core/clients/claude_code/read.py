@@ -104,7 +104,7 @@ def light_block(block: Any) -> Block:
 
 def _ident(value: Any) -> str | None:
     """An id or a parent. One of another kind than a string still counts for the client, but can't be the id of a normal row."""
-    return value if isinstance(value, str) else repr(value) if value else None
+    return value if isinstance(value, str) else repr(value) if value not in (None, False, 0, "") else None
 
 
 def _string(value: Any) -> str | None:

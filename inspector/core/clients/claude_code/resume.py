@@ -137,7 +137,7 @@ class Resume:
             if not answered and self.is_quiet(relevant):
                 return False
             relevant = [item for item in relevant if item.type != "attachment"]
-        if relevant and relevant[-1].type == "user":
+        if relevant[-1].type == "user" if relevant else self.profile.interruption == "sentinel":
             self.add("sentinel", sentinel())
         return False
 
