@@ -24,14 +24,14 @@ UNREACHED = {
     ("damaged-093-move_to_end", "2.1.197"): "last-prompt behind a compaction with rows moved across it",
     ("damaged-140-result_odd_content", "2.1.332"): "a prompt at the end of the file disappears; reason not found",
     ("damaged-140-result_odd_content", "2.1.89"): "a number as result content is sent as it is",
-    ("damaged-145-reverse_all", "2.1.332"): "all rows in reverse order",
     ("damaged-249-dup_block_of_rows", "2.1.197"): "a sidechain row behind the tail counts as context",
-    ("damaged-251-dup_id_other_message", "2.1.332"): "an unresolved call id used in two messages",
     ("damaged-414-attachment_tail", "2.1.332"): "rendered context behind an orphan result",
     ("damaged-435-compact_preserved", "2.1.332"): "preserved rows listed with a result before its call",
     ("damaged-435-compact_preserved", "2.1.197"): "preserved rows listed with a result before its call",
     ("damaged-436-compact_preserved_2", "2.1.332"): "preserved rows listed with a result before its call",
     ("damaged-440-content_replacement", "2.1.332"): "a call id used on both sides of a compaction",
+    ("damaged-h030-compact_parent_kept", "2.1.332"): "a row of the first turn moved behind a compaction",
+    ("damaged-h031-compact_preserved", "2.1.332"): "all rows in reverse order around a compaction",
 }
 """Records that the derivation does not reach, and why. A record that is reached must not stand here."""
 

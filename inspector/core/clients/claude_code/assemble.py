@@ -112,12 +112,15 @@ class Assembly:
     def write_into_result(self, item: Item, blocks: list[dict[str, Any]]) -> bool:
         """Context right behind a tool result becomes part of the result's own text, unless its row says otherwise."""
         last = self.last_user()
-        if last is None or not last.blocks or item.beside_result:
+        if self.as_system or last is None or not last.blocks or item.beside_result:
             return False
         result, ref = last.blocks[-1]
         if result.get("type") != "tool_result" or holds_reference(result):
             return False
-        last.blocks[-1] = ({**result, "content": joined(result.get("content"), [str(block["text"]) for block in blocks])}, ref)
+        last.blocks[-1] = (
+            {**result, "content": joined(result.get("content"), [str(block["text"]) for block in blocks], not self.profile.rendered)},
+            ref,
+        )
         last.riders.append((str(result.get("tool_use_id")), item.ref))
         return True
 
@@ -301,7 +304,9 @@ class Assembly:
             if wire.blocks:
                 rows = [ref for _, ref in wire.blocks]
                 text = wire.blocks[0][0].get("text") if wire.string and len(wire.blocks) == 1 else None
-                results = {str(block.get("tool_use_id")): number for number, (block, _) in enumerate(wire.blocks) if block.get("type") == "tool_result"}
+                results = {
+                    str(block.get("tool_use_id")): number for number, (block, _) in enumerate(wire.blocks) if block.get("type") == "tool_result"
+                }
                 riders = [(results[call], ref) for call, ref in wire.riders if call in results]
                 out.append(StateMessage(wire.role, text if isinstance(text, str) else [block for block, _ in wire.blocks], rows, riders))
             if wire.context:
@@ -336,10 +341,12 @@ def calls_last(blocks: Pairs) -> Pairs:
     return sorted(blocks, key=lambda pair: pair[0].get("type") == "tool_use")
 
 
-def joined(content: Any, texts: list[str]) -> Any:
-    """A result's content with texts written behind it, an empty line between them."""
+def joined(content: Any, texts: list[str], flat: bool) -> Any:
+    """A result's content with texts written behind it, an empty line between them. `flat`: an array of texts becomes one text."""
     if content is None or isinstance(content, str):
         return "\n\n".join(text for text in ((content or "").strip(), *(one.strip() for one in texts)) if text)
+    if flat and all(isinstance(block, dict) and block.get("type") == "text" for block in content):
+        return joined("\n\n".join(str(block.get("text", "")) for block in content), texts, flat)
     out = [dict(block) if isinstance(block, dict) else block for block in content]
     for text in texts:
         if out and isinstance(out[-1], dict) and out[-1].get("type") == "text":

@@ -262,15 +262,14 @@ class Walker:
             if following is None or circle:
                 if look or (circle and self.profile.cycle == "cut"):
                     break
-                following = self.bridge(current, seen)
+                following = self.bridge(current, seen, moment(current.at) if circle else self.step_moment(current) or moment(current.at))
                 if following is not None:
                     self.chain.bridged.append((current.ref, following.ref))
             current = following
         return rows
 
-    def bridge(self, row: Row, seen: set[str]) -> Row | None:
+    def bridge(self, row: Row, seen: set[str], at: float | None) -> Row | None:
         """The newest row that is not newer than this one and at most `bridge_seconds` older; the first in the file on a tie."""
-        at = self.step_moment(row) or moment(row.at)
         if self.profile.bridge_seconds is None or at is None:
             return None
         best, best_at = None, None
