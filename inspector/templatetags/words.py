@@ -49,6 +49,13 @@ EFFECTS = {
 HOWS = {"normal": "normal", "fork": "fork", "path": "from file path", "switch": "switch"}
 """Way of resuming -> words."""
 
+GATES = {
+    "resume-interrupted-turn": "the interrupted turn is sent at once",
+    "content-replacement": "recorded replacements are applied",
+    "context-collapse": "context-collapse entries are shown",
+}
+"""Gate of the client -> what it does when it is on."""
+
 ROLES = {
     "user": "User",
     "assistant": "Assistant",

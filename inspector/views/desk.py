@@ -20,6 +20,7 @@ from inspector.core.state import ResumeAs
 from inspector.models import IndexedRow, Revision, Session
 from inspector.queries import derivation, indexing, screen
 from inspector.queries import rows as stored
+from inspector.templatetags.words import GATES
 
 from .drawing.minimap import Mark
 
@@ -82,13 +83,15 @@ class Desk:
             "as": self.resume_as.how if self.resume_as.how != "normal" else None,
             "version": self.resume_as.version,
             "model": self.resume_as.model,
+            "prompt": self.resume_as.prompt,
+            "gate": [name for name, on in self.resume_as.gates if on],
             "part": self.part or None,
             "show": self.show if self.show != "all" else None,
             "find": self.find or None,
             "dense": 1 if self.dense else None,
             "panel": self.panel if self.panel != "findings" else None,
         } | changes
-        return urlencode({key: value for key, value in values.items() if value not in (None, "")})
+        return urlencode({key: value for key, value in values.items() if value not in (None, "", [])}, doseq=True)
 
     def href(self, **changes: Any) -> str:
         return reverse("session", args=[self.session.pk]) + "?" + self.query(**changes)
@@ -307,6 +310,8 @@ def open_desk(request: HttpRequest, pk: int) -> Desk:
         how=asked["as"] if asked.get("as") in HOWS else "normal",  # type: ignore[arg-type]
         version=asked["version"] if asked.get("version") in profiles and asked["version"] != next(iter(profiles), None) else None,
         model=asked.get("model", "").strip()[:100] or None,
+        prompt=asked.get("prompt", "").strip()[:2000] or None,
+        gates=tuple((name, True) for name in GATES if name in asked.getlist("gate")),
     )
     return Desk(
         session=session,

@@ -17,6 +17,7 @@ from inspector.core.masking import mask
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
+from inspector.models import Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, titled
@@ -278,17 +279,19 @@ def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
 
 
 def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    facts = [fact for fact in desk.derived.inspection.state.facts if any(word in fact.name for word in BRANCH_FACTS)] if desk.derived else []
-    parts = [
-        {"name": part.name, "rows": part.rows, "href": desk.href(part=part.number, show=None, at=None, panel=None)}
-        for part in desk.revision.parts.filter(number__gt=0).order_by("number")[:LIMIT]
-    ]
+    facts = [fact for fact in desk.derived.inspection.state.facts if any(word in fact.name for word in BRANCH_FACTS)]
+    sessions = {child.name: child.pk for child in desk.session.children.filter(relation=Session.Relation.SUB_AGENT)}
+    parts = []
+    for part in desk.revision.parts.filter(number__gt=0).order_by("number")[:LIMIT]:
+        own = sessions.get(part.name.rpartition("/")[2])
+        href = reverse("session", args=[own]) if own else desk.href(part=part.number, show=None, at=None, panel=None)
+        parts.append({"name": part.name, "rows": part.rows, "href": href, "agent": own is not None})
     return {
         "leaf": {"ref": desk.leaf, "href": desk.row_href(desk.leaf)} if desk.leaf else None,
         "on_branch": desk.counts.get("on_branch", 0),
         "rows": desk.counts.get("rows", 0),
         "facts": [_fact(desk, fact) for fact in facts],
-        "agents": parts,
+        "parts": parts,
     }
 
 

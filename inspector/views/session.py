@@ -15,7 +15,7 @@ from inspector.core import reading
 from inspector.core.errors import CoreError
 from inspector.core.masking import mask
 from inspector.models import IndexedRow
-from inspector.templatetags.words import HOWS, VERDICTS, titled
+from inspector.templatetags.words import GATES, HOWS, VERDICTS, titled
 
 from . import panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
@@ -60,6 +60,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "versions": _versions(desk),
         "version": desk.resume_as.version or "",
         "resume_as": desk.resume_as,
+        "gates": [(name, words, desk.resume_as.gate(name)) for name, words in GATES.items()],
         "models": _models(desk),
         "model_default": desk.session.model,
         "profile_note": _profile_note(desk),

@@ -1,0 +1,179 @@
+"""What people do, from the drop zone to the export, in a real Chromium."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.models import AuditEntry, Session
+
+from .conftest import CLEAN, KILLED
+from .test_session_page import long_transcript
+
+Bring = Callable[[Path], Session]
+DROP = """([names, texts]) => {
+  const data = new DataTransfer();
+  names.forEach((name, at) => data.items.add(new File([Uint8Array.from(texts[at])], name)));
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def drop(page: Any, *files: tuple[str, bytes]) -> None:
+    """Drop files on the page as a file manager would."""
+    page.evaluate(DROP, [[name for name, _ in files], [list(data) for _, data in files]])
+
+
+def test_one_dropped_transcript_opens_at_its_defect(page: Any) -> None:
+    page.goto("/")
+    assert "Three ways to bring one in" in page.inner_text("#sessions")
+    drop(page, (KILLED.name, KILLED.read_bytes()))
+    page.wait_for_url("**/sessions/*/")
+    assert page.locator("#grid .row.problem").count() >= 1
+    revision = Session.objects.get().current
+    assert revision.parts.get(number=0).artifact_id == hashlib.sha256(KILLED.read_bytes()).hexdigest()
+
+
+def test_several_files_and_an_archive_in_one_drop(page: Any) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"projects/-home-dev-shop/{CLEAN.name}", CLEAN.read_bytes())
+    page.goto("/")
+    drop(page, (KILLED.name, KILLED.read_bytes()), ("more.zip", packed.getvalue()))
+    page.wait_for_selector(".uploads >> text=2 sessions brought in")
+    page.wait_for_selector("#sessions tbody tr:nth-child(2)")
+    assert Session.objects.count() == 2
+
+
+def test_what_can_not_be_imported_says_why_and_leaves_nothing(page: Any) -> None:
+    page.goto("/")
+    drop(page, ("broken.zip", b"PK\x03\x04 and then nothing of a zip"))
+    page.wait_for_selector(".uploads .notice.bad")
+    assert "Nothing was imported" in page.inner_text(".uploads")
+    assert not Session.objects.exists()
+
+
+def test_a_form_without_a_script_imports_too(client_of: Any, owner: Any) -> None:
+    with KILLED.open("rb") as file:
+        answer = client_of(owner).post("/imports/", {"files": [file]}, follow=True)
+    assert "1 session brought in" in answer.content.decode()
+
+
+def test_repair_is_reviewed_applied_and_then_clean(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/")
+    page.get_by_role("link", name="Review the repair…").click()
+    assert "does not undo what a command did" in page.inner_text("main")
+    assert page.locator("article .ins").count() >= 2
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    assert "Revision 2 was made" in page.inner_text(".notices")
+    session.refresh_from_db()
+    repaired = session.current
+    assert repaired.number == 2 and repaired.kind == "repaired"
+    assert not repaired.findings.filter(severity__in=("fatal", "error")).exclude(code="uncertain-operation").exists()
+    first = session.revisions.get(number=1)
+    assert first.parts.get(number=0).artifact_id == hashlib.sha256(KILLED.read_bytes()).hexdigest()
+
+
+def test_another_choice_gives_another_plan(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    before = page.get_attribute('form.actions [name="digest"]', "value")
+    page.locator('input[value="leave-out"]').first.check()
+    page.wait_for_url("**choose-*leave-out*")
+    assert page.get_attribute('form.actions [name="digest"]', "value") != before
+    assert page.locator('input[value="leave-out"]').first.is_checked()
+
+
+def test_a_plan_that_is_not_the_reviewed_one_is_not_applied(client_of: Any, owner: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    values = {"seed": "s", "time": "2026-11-30T12:00:00.000Z", "digest": "0" * 64}
+    answer = client_of(owner).post(f"/sessions/{session.pk}/repair/", values, follow=True)
+    assert "Not applied" in answer.content.decode()
+    assert session.revisions.count() == 1
+
+
+def test_a_fork_is_a_session_of_its_own_with_a_way_back(page: Any, bring_in: Bring) -> None:
+    session = bring_in(CLEAN)
+    page.goto(f"/sessions/{session.pk}/fork/")
+    page.get_by_role("button", name="Make the fork").click()
+    page.wait_for_url(lambda url: "/fork/" not in url)
+    fork = Session.objects.get(relation="fork")
+    assert page.url.endswith(f"/sessions/{fork.pk}/")
+    assert fork.native_id != session.native_id
+    page.locator(".crumbs a").nth(1).click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+
+
+def test_a_row_that_is_no_place_to_fork_at_is_refused(page: Any, bring_in: Bring) -> None:
+    session = bring_in(CLEAN)
+    page.goto(f"/sessions/{session.pk}/fork/?at=0:99999")
+    assert page.locator('[role="alert"]').is_visible()
+    assert page.get_by_role("button", name="Make the fork").count() == 0
+
+
+def test_the_export_holds_the_exact_bytes(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/export/")
+    assert f"claude --resume {session.native_id}" in page.inner_text("main")
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Download the zip").click()
+    with zipfile.ZipFile(waited.value.path()) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(KILLED.name))
+        assert name.startswith("projects/")
+        assert archive.read(name) == KILLED.read_bytes()
+    assert AuditEntry.objects.filter(action="session-exported", session=session.pk).exists()
+
+
+def test_a_session_is_deleted_only_with_a_reason_and_the_permission(page: Any, bring_in: Bring, client_of: Any, stranger: Any) -> None:
+    session = bring_in(KILLED)
+    assert client_of(stranger).get(f"/sessions/{session.pk}/delete/").status_code == 403
+    page.goto(f"/sessions/{session.pk}/delete/")
+    page.fill("[name=reason]", "the customer asked for it")
+    page.get_by_role("button", name="Delete for good").click()
+    page.wait_for_url(lambda url: "/delete/" not in url)
+    assert not Session.objects.exists()
+    page.goto("/audit/?verify=1")
+    assert "the customer asked for it" in page.inner_text("main")
+    assert "The chain is whole" in page.inner_text("main")
+
+
+def test_a_pasted_error_leads_to_its_row(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto("/errors/")
+    page.fill("[name=text]", "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_mock_d8ac4e_002")
+    page.get_by_role("button", name="Find the cause").click()
+    assert "A1" in page.inner_text("main")
+    page.locator(f'a[href^="/sessions/{session.pk}/"]').first.click()
+    page.wait_for_selector('#grid [aria-current="true"]')
+
+
+def test_the_inbox_is_filtered_searched_and_paged_by_key(page: Any, bring_in: Bring, tmp_path: Path) -> None:
+    bring_in(KILLED)
+    bring_in(long_transcript(tmp_path, 3))
+    page.goto("/")
+    assert page.locator("#sessions tbody tr").count() == 2
+    page.locator(".filters").get_by_text("Ready to resume").click()
+    assert page.locator("#sessions tbody tr").count() == 1
+    page.goto("/?q=PROMPT+0")
+    assert page.locator("#sessions tbody tr").count() == 1
+    page.goto("/?q=no+such+words")
+    assert "No session fits" in page.inner_text("#sessions")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_pages_of_work_are_accessible(theme: str, page: Any, bring_in: Bring, axe: Callable[[Any], list[str]]) -> None:
+    session = bring_in(KILLED)
+    page.emulate_media(color_scheme=theme)
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for name in ("repair", "fork", "export", "delete"):
+            page.goto(f"/sessions/{session.pk}/{name}/")
+            assert axe(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
