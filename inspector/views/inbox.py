@@ -62,6 +62,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "mine_href": href(mine="" if asked["mine"] else "1"),
         "filtered": any(asked.values()),
         "unread": any(session.status == Session.Status.IMPORTING for session in found.sessions),
+        "continues": inbox.continue_choice(project=asked["project"]) if asked["project"] else None,
         "times": TIMES,
         "clients": [(value, client_title(value)) for value, _ in inbox.choices(field="client")],
         "projects": [value for value, _ in inbox.choices(field="slug")],

@@ -39,7 +39,7 @@ TABS = {
 LIMIT = 200
 AROUND = 20
 """Messages of the request that one panel draws."""
-BRANCH_FACTS = ("leaf", "branch", "candidate", "reachable")
+BRANCH_FACTS = ("candidate-leaves", "reachable-rows", "compaction")
 
 
 @require_GET
@@ -161,12 +161,19 @@ def _fact(desk: Desk, fact: Fact) -> dict[str, Any]:
 
 
 def _words(value: Any, indent: str = "") -> str:
-    """A fact's value in lines: `name: value`, items of lists behind a dash."""
+    """A fact's value in lines: `name: value`, items of lists behind a dash, flat items on one line."""
     if isinstance(value, dict) and value:
         return "\n".join(f"{indent}{name}:{_under(item, indent)}" for name, item in value.items())
     if isinstance(value, (list, tuple)) and value:
-        return "\n".join(f"{indent}-{_under(item, indent)}" for item in value)
+        return "\n".join(f"{indent}- {_flat(item)}" if _flat(item) else f"{indent}-{_under(item, indent)}" for item in value)
     return value if isinstance(value, str) else jsontree.dump(value)
+
+
+def _flat(item: Any) -> str:
+    """`name value, name value` of a dict without anything nested in it; blank for other values."""
+    if not isinstance(item, dict) or any(isinstance(each, (dict, list, tuple)) for each in item.values()):
+        return ""
+    return ", ".join(f"{name} {_words(each)}" for name, each in item.items())
 
 
 def _under(item: Any, indent: str) -> str:
@@ -279,7 +286,7 @@ def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
 
 
 def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    facts = [fact for fact in desk.derived.inspection.state.facts if any(word in fact.name for word in BRANCH_FACTS)]
+    facts = [fact for fact in desk.derived.inspection.state.facts if fact.name in BRANCH_FACTS]
     sessions = {child.name: child.pk for child in desk.session.children.filter(relation=Session.Relation.SUB_AGENT)}
     parts = []
     for part in desk.revision.parts.filter(number__gt=0).order_by("number")[:LIMIT]:

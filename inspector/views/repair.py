@@ -25,7 +25,7 @@ from .drawing import outline
 from .drawing.html import Child, SafeString, el, join
 from .panels import links
 
-SHOWN = 700
+SHOWN = 1200
 """Characters of a row in a diff."""
 CHOICES = {
     "unresolved-call/keep": ("Keep it, say that nobody knows", "The model reads that it may or may not have happened, and looks first."),
@@ -176,8 +176,8 @@ def _words(data: bytes) -> str:
         value = None
     if isinstance(value, dict) and isinstance(value.get("message"), dict):
         message = value["message"]
-        lines = outline.outline({"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]})
-        return mask("\n".join(lines))[:SHOWN]
+        body = {"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]}
+        return mask("\n".join(outline.outline(body, SHOWN)))[:SHOWN]
     return mask(data.decode("utf-8", "replace").strip())[:SHOWN]
 
 

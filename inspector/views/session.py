@@ -26,7 +26,7 @@ WINDOW = 200
 MOST = 1000
 COLUMNS = ((1, "Screen"), (2, "Transcript row"), (3, "Runtime state"), (4, "API request"))
 HEADLINES = {
-    "needs-reconciliation": "We don't know if something happened.",
+    "needs-reconciliation": "Something may have happened.",
     "needs-repair": "The conversation needs repair.",
     "blocked": "This can't be resumed as it is.",
     "live": "Its client may still be writing.",
@@ -202,8 +202,10 @@ def _strip(desk: Desk) -> list[tuple[str, str]]:
         facts = {fact.name: fact.value for fact in desk.derived.inspection.state.facts if fact.known}
     except CoreError:
         return []
-    wanted = (("git-branch", "Branch"), ("branch", "Branch"), ("tokens", "Tokens"), ("cost", "Cost"), ("permission-mode", "Permissions"))
-    return [(words, mask(str(facts[name]))[:60]) for name, words in wanted if isinstance(facts.get(name), (str, int, float))]
+    tokens = facts.get("tokens")
+    strip = [("Branch", facts.get("branch")), ("Permissions", facts.get("permission-mode"))]
+    strip.append(("Tokens", f"{tokens['context']:,}" if isinstance(tokens, dict) and isinstance(tokens.get("context"), int) else None))
+    return [(words, mask(value)[:60]) for words, value in strip if isinstance(value, str)]
 
 
 def _back(desk: Desk) -> list[dict[str, str]]:

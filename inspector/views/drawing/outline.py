@@ -17,7 +17,7 @@ MOST = 600
 """Lines of a comparison that a page shows."""
 
 
-def outline(body: Mapping[str, Any] | None) -> list[str]:
+def outline(body: Mapping[str, Any] | None, width: int = WIDTH) -> list[str]:
     """Lines such as `user       tool_result toolu_1 (error) "No result…"`; empty for no request."""
     lines: list[str] = []
     for message in (body or {}).get("messages") or []:
@@ -25,18 +25,18 @@ def outline(body: Mapping[str, Any] | None) -> list[str]:
         content = message.get("content") if isinstance(message, dict) else message
         blocks = content if isinstance(content, list) else [content]
         for number, block in enumerate(blocks):
-            lines.append(f"{role if number == 0 else '':<10} {_block(block)}".rstrip())
+            lines.append(f"{role if number == 0 else '':<10} {_block(block, width)}".rstrip())
     return lines
 
 
-def _block(block: Any) -> str:
+def _block(block: Any, width: int) -> str:
     if not isinstance(block, dict):
-        return json.dumps(block, ensure_ascii=False)[:WIDTH]
+        return json.dumps(block, ensure_ascii=False)[:width]
     kind = str(block.get("type", "?"))
     name = " ".join(str(block[key]) for key in ("name", "id", "tool_use_id") if isinstance(block.get(key), str))
     said = block.get("text", block.get("thinking", block.get("input", block.get("content"))))
     error = " (error)" if block.get("is_error") else ""
-    quoted = "" if said is None else " " + json.dumps(said, ensure_ascii=False, default=str)[:WIDTH]
+    quoted = "" if said is None else " " + json.dumps(said, ensure_ascii=False, default=str)[:width]
     return f"{kind}{' ' + name if name else ''}{error}{quoted}"
 
 
@@ -59,6 +59,8 @@ def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], 
             pairs += list(zip_longest(gone, come, fillvalue=""))
     if not pairs:
         return el("p", "Both are empty.", class_="muted")
-    cells = [el("div", side) for pair in pairs[:MOST] for side in pair]
+    cells = []
+    for one, other in pairs[:MOST]:
+        cells += [el("div", one), el("div", other, class_="same" if one == other else None)]
     more = el("p", f"{len(pairs) - MOST:,} more lines are not shown.", class_="muted") if len(pairs) > MOST else ""
     return join(el("div", el("div", titles[0], class_="h"), el("div", titles[1], class_="h"), *cells, class_="diff"), more)
