@@ -538,6 +538,19 @@ def a_prompt_in_between() -> Transcript:
     return made
 
 
+@shows("result-not-adjacent", ERROR, 1, 3)
+def a_result_before_a_gap() -> Inspection:
+    made = Transcript()
+    made.user("Ship it.")
+    made.assistant(call(), message="msg_a")
+    made.leaf = uuid(99)
+    made.row("system", subtype="informational", content="restarted")
+    made.user([result()], parentUuid=uuid(98), timestamp="2026-05-04T11:00:00.000Z")
+    made.leaf = uuid(1)
+    made.turn("and?", "Ready.")
+    return made.inspect(version="2.1.197")
+
+
 def parallel() -> Transcript:
     """Two calls of one answer; the first result stands between them in the file and hangs beside the chain."""
     made = Transcript()

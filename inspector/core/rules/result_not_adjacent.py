@@ -29,7 +29,7 @@ CODES = ("result-not-adjacent",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """An error for each result behind a prompt or another message; one note for all results beside the chain."""
+    """An error for each result behind a prompt or another message, or on another branch than its call; one note for all results beside the chain."""
     looked = index.of(inspection)
     waiting: dict[str, tuple[index.Spot, Row | None]] = {}
     for row in looked.messages:
@@ -52,6 +52,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                         "result-not-adjacent", Severity.ERROR, index.refs([spot.row, barrier, row]),
                         f"The result of {wording.call(inspection.session, spot.row, spot.block)} does not follow its call: {between} stands between.",
                     )  # fmt: skip
+    yield from _elsewhere(inspection, looked)
     beside = _beside(looked)
     if beside:
         yield Finding(
@@ -59,6 +60,22 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"{wording.count(len(beside), 'result of parallel calls hangs', 'results of parallel calls hang')} "
             "beside the chain; the client joins them by the message id.",
         )  # fmt: skip
+
+
+def _elsewhere(inspection: Inspection, looked: index.Index) -> Iterator[Finding]:
+    """Calls on the branch whose results are all on another one: told, not mended, for no rule can say that the result belongs here."""
+    for row in looked.messages:
+        for block in row.blocks:
+            if block.kind is BlockKind.CALL and block.id is not None:
+                spots = looked.results.get((row.part, block.id))
+                if spots and not any(spot.row in looked.on_branch for spot in spots):
+                    yield Finding(
+                        "result-not-adjacent",
+                        Severity.ERROR,
+                        index.refs([row, *(spot.row for spot in spots)]),
+                        f"The result of {wording.call(inspection.session, row, block)} is in the file, but not in the conversation that would be "
+                        "continued.",
+                    )
 
 
 def _beside(looked: index.Index) -> list[Row]:
