@@ -15,7 +15,7 @@ LEGACY = ("new_file", "new_directory")
 def attachment_blocks(item: Item, profile: Profile) -> tuple[list[dict[str, Any]] | None, bool]:
     """(blocks, whether their text is a stand-in for one that the client makes at send time); (None, False): not sent at all."""
     kind = item.light.attachment
-    if profile.rendered and item.rendered is not None and kind and kind not in LEGACY and not (kind == "file" and "content" not in item.attachment):
+    if profile.rendered and item.rendered is not None and kind and kind not in LEGACY and (kind != "file" or _has_text(item)):
         texts = [entry.get("content") for entry in item.rendered if isinstance(entry, dict)]
         bare = is_persons_message(item, profile)
         return [_text(unframed(text) if bare else text) for text in texts if isinstance(text, str)] or None, False
@@ -55,6 +55,8 @@ def _has_text(item: Item) -> bool:
         return sent and bool(attachment.get("content"))
     if kind == "invoked_skills":
         return bool(attachment.get("skills"))
+    if kind == "file":
+        return "content" in attachment
     return True
 
 
