@@ -6,6 +6,7 @@ The table is two little-endian uint64 for each frame: the end of its bytes unpac
 from __future__ import annotations
 
 import array
+import hashlib
 import sys
 import threading
 from bisect import bisect_right
@@ -44,19 +45,21 @@ def pieces(data: Buffer) -> Iterator[bytes]:
         rest = rest[cut:]
 
 
-def pack(data: Buffer, out: IO[bytes]) -> bytes:
-    """Write `data` as frames to `out`; returns the frame table."""
+def pack(data: Buffer, out: IO[bytes]) -> tuple[bytes, str]:
+    """Write `data` as frames to `out`; returns the frame table, and the hex SHA-256 of the bytes as they were read."""
+    digest = hashlib.sha256()
     table = array.array("Q")
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     raw = stored = 0
     for piece in pieces(data):
         frame = compressor.compress(piece)
         out.write(frame)
+        digest.update(piece)
         raw, stored = raw + len(piece), stored + len(frame)
         table.extend((raw, stored))
     if sys.byteorder == "big":
         table.byteswap()
-    return table.tobytes()
+    return table.tobytes(), digest.hexdigest()
 
 
 class FramedBytes:

@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
             name="Artifact",
             fields=[
                 ("sha256", models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ("size", models.BigIntegerField()),
+                ("size", models.BigIntegerField(db_index=True)),
                 ("stored_size", models.BigIntegerField()),
                 ("codec", models.CharField(choices=[("zstd-frames", "zstd frames that end at row ends")], default="zstd-frames", max_length=16)),
                 ("key", models.CharField(max_length=120, unique=True)),

@@ -13,7 +13,7 @@ class Artifact(models.Model):
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     """Hex SHA-256 of the bytes as imported."""
-    size = models.BigIntegerField()
+    size = models.BigIntegerField(db_index=True)
     """Bytes as imported."""
     stored_size = models.BigIntegerField()
     codec = models.CharField(max_length=16, choices=Codec.choices, default=Codec.ZSTD_FRAMES)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.core.session import Block, BlockKind
-from inspector.models.text import REFUSED, clean
+from inspector.models.text import clean
 
 from .derivation import Derivation
 
@@ -17,30 +17,36 @@ COLUMNS = (
 )  # fmt: skip
 
 
-CALLS = frozenset((BlockKind.CALL, BlockKind.SERVER_CALL))
-RESULTS = frozenset((BlockKind.RESULT, BlockKind.SERVER_RESULT))
+CALLS = (BlockKind.CALL, BlockKind.SERVER_CALL)
+RESULTS = (BlockKind.RESULT, BlockKind.SERVER_RESULT)
+LONGEST = 110
+"""Characters of both ids and the time that may be stored unseen: longer ones are cut, odd ones cleaned."""
 NO_BLOCKS = ("", "", "", "")
 
 
 def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
     """One tuple of COLUMNS for each row of every part, in order."""
+    # `_value_` and not `value`: the property costs as much as all else here, for a million rows.
     looked = derivation.inspection
-    session, request = looked.session, looked.request
+    request = looked.request
     branch = set(looked.state.branch)
-    drops = {drop.row: (drop.stage.value, drop.reason.value, drop.because or "") for drop in (request.drops if request else looked.state.drops)}
+    drops = {drop.row: (drop.stage._value_, drop.reason._value_, drop.because or "") for drop in (request.drops if request else looked.state.drops)}
     pointers: dict[str, str] = {}
     for place in request.places if request else ():
         pointers[place.row] = f"{pointers[place.row]}\n{place.pointer}" if place.row in pointers else place.pointer
-    for seq, row in enumerate(session.rows):
-        ref = row.ref
+    types: dict[str, str] = {}
+    for seq, row in enumerate(looked.session.rows):
+        part, index, word, blocks = row.part, row.index, row.type, row.blocks
+        ref = f"{part}:{index}"
         uuid, parent, at = row.id or "", row.parent or "", row.at or ""
-        if REFUSED.search(f"{uuid}{parent}{at}"):
-            uuid, parent, at = clean(uuid), clean(parent), clean(at)
+        said = f"{uuid}{parent}{at}"
+        if len(said) > LONGEST or len(at) > 40 or not said.isascii() or "\0" in said:
+            uuid, parent, at = clean(uuid, 80), clean(parent, 80), clean(at, 40)
+        if word not in types:
+            types[word] = clean(word, 80)
         yield (
-            seq, row.part, row.index, row.start, row.end, row.kind.value, clean(row.type, 80), uuid[:80], parent[:80], at[:40],
-            row.role or "", row.sidechain, row.damage or "", " ".join(row.faults) if row.faults else "",
-            *(_blocks(row.blocks) if row.blocks else NO_BLOCKS),
-            ref in branch, pointers.get(ref, ""), *drops.get(ref, NO_DROP),
+            seq, part, index, row.start, row.end, row.kind._value_, types[word], uuid, parent, at, row.role or "", row.sidechain, row.damage or "",
+            " ".join(row.faults), *(_blocks(blocks) if blocks else NO_BLOCKS), ref in branch, pointers.get(ref, ""), *drops.get(ref, NO_DROP),
         )  # fmt: skip
 
 
@@ -49,10 +55,12 @@ NO_DROP = ("", "", "")
 
 def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
     """Kinds, ids of calls, ids of answered calls, tool names."""
+    if len(blocks) == 1 and blocks[0].id is None:
+        return blocks[0].kind._value_, "", "", ""
     calls = [block for block in blocks if block.kind in CALLS]
     answered = [block.id for block in blocks if block.kind in RESULTS]
     return (
-        " ".join([block.kind.value for block in blocks])[:200],
+        " ".join([block.kind._value_ for block in blocks])[:200],
         _lines([call.id for call in calls]) if calls else "",
         _lines(answered) if answered else "",
         _lines([call.name for call in calls]) if calls else "",

@@ -14,7 +14,7 @@ from inspector.models.text import clean
 from inspector.queries.derivation import derive
 
 from .append_audit import append_audit
-from .artifacts import Incoming, hashed
+from .artifacts import Incoming, kept
 from .write_revision import write_revision
 
 
@@ -37,9 +37,9 @@ def _write(
     session: Session, kind: str, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str
 ) -> Revision:
     source = replace(source, hints={name: hint for name, hint in source.hints.items() if name != "live"})
-    hashes = hashed(source.parts)
+    known = kept(part.sha256() for part in source.parts)
     with Incoming() as incoming:
-        incoming.write(incoming.missing(dict(hashes)))
+        hashes = incoming.take(source.parts, known)
         derivation = derive(source=source, client=base.session.client)
         with transaction.atomic():
             incoming.save()

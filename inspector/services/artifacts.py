@@ -7,7 +7,7 @@ import hashlib
 import logging
 import secrets
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from django.core.files.base import File
@@ -15,6 +15,7 @@ from django.core.files.storage import storages
 from django.db import transaction
 
 from inspector.capture import frames
+from inspector.core.errors import ReadError
 from inspector.core.source import Part
 from inspector.models import Artifact
 from inspector.queries import artifacts as stored
@@ -43,25 +44,31 @@ class Incoming:
             if kind is not None or sha256 not in self._ours:
                 delete_file(artifact.key)
 
-    def missing(self, hashes: dict[str, Part]) -> list[str]:
-        """Note the parts (by SHA-256) that will be used; returns those whose bytes the store does not have yet."""
-        self._parts |= hashes
-        known = set(Artifact.objects.filter(pk__in=list(hashes)).values_list("pk", flat=True))
-        return [sha256 for sha256 in hashes if sha256 not in known]
+    def take(self, parts: Iterable[Part], known: Collection[str] = ()) -> list[tuple[str, Part]]:
+        """Write the bytes of the parts, but for those that the store has already; returns (SHA-256, part) in order.
 
-    def write(self, sha256s: Iterable[str]) -> None:
-        """Write the bytes of noted parts. Uses no database connection: it may run in a thread. Raises OSError, ReadError."""
-        for sha256 in sha256s:
-            self._write(sha256)
+        Uses no database connection: it may run in a thread. Raises OSError; ReadError when a part changes while it is read.
+        """
+        taken = []
+        for part in parts:
+            sha256 = part.sha256() if known else None
+            if sha256 is None or sha256 not in known:
+                sha256 = self._write(part, sha256)
+            self._parts[sha256] = part
+            taken.append((sha256, part))
+        return taken
 
-    def _write(self, sha256: str) -> None:
-        part = self._parts[sha256]
+    def _write(self, part: Part, expected: str | None = None) -> str:
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as packed:
-            table = frames.pack(part.data, packed)
-            size = packed.tell()
-            packed.seek(0)
-            key = storages["artifacts"].save(f"{sha256[:2]}/{sha256}-{secrets.token_hex(4)}.zst", File(packed))
-        self._written[sha256] = Artifact(sha256=sha256, size=len(part.data), stored_size=size, key=key, frames=table)
+            table, sha256 = frames.pack(part.data, packed)
+            if expected not in (None, sha256):
+                raise ReadError(f"{part.name} changed while it was read", hint="Import it again")
+            if sha256 not in self._written:
+                size = packed.tell()
+                packed.seek(0)
+                key = storages["artifacts"].save(f"{sha256[:2]}/{sha256}-{secrets.token_hex(4)}.zst", File(packed))
+                self._written[sha256] = Artifact(sha256=sha256, size=len(part.data), stored_size=size, key=key, frames=table)
+        return sha256
 
     def save(self) -> None:
         """Make the artifact rows. Where another writer was first, its bytes are used and ours go."""
@@ -69,8 +76,8 @@ class Incoming:
         Artifact.objects.bulk_create(self._written.values(), ignore_conflicts=True)
         # Locked until the commit: an eraser waits, and then sees that they are used.
         there = dict(Artifact.objects.select_for_update().filter(pk__in=wanted).values_list("pk", "key"))
-        for sha256 in set(wanted) - there.keys():  # erased since `write` looked
-            self._write(sha256)
+        for sha256 in set(wanted) - there.keys():  # erased since we looked
+            self._write(self._parts[sha256], sha256)
             self._written[sha256].save(force_insert=True)
             there[sha256] = self._written[sha256].key
         self._ours = {sha256 for sha256, artifact in self._written.items() if there[sha256] == artifact.key}
@@ -98,9 +105,9 @@ def erase_unused(sha256s: Iterable[str]) -> int:
     return sum(artifact.stored_size for artifact in unused)
 
 
-def hashed(parts: Iterable[Part]) -> list[tuple[str, Part]]:
-    """(SHA-256, part) in order."""
-    return [(part.sha256(), part) for part in parts]
+def kept(sha256s: Iterable[str]) -> set[str]:
+    """Those of the hashes whose bytes the store has."""
+    return set(Artifact.objects.filter(pk__in=list(sha256s)).values_list("pk", flat=True))
 
 
 def digest_of(hashes: Iterable[tuple[str, Part]]) -> str:

@@ -22,12 +22,12 @@ from inspector.capture import live
 from inspector.capture.layout import AGENT, Candidate
 from inspector.capture.limits import Limits, check, check_rows
 from inspector.core.source import Source
-from inspector.models import Revision, RevisionPart, Session
+from inspector.models import Artifact, Revision, RevisionPart, Session
 from inspector.models.text import clean
 from inspector.queries.derivation import derive
 
 from .append_audit import append_audit
-from .artifacts import Incoming, digest_of, erase_unused, hashed
+from .artifacts import Incoming, digest_of, erase_unused, kept
 from .write_revision import write_revision
 
 
@@ -132,15 +132,18 @@ def _import_one(source: Source, draft: Session, actor: AbstractBaseUser | None, 
     for number, part in enumerate(source.parts):
         if number == 0 or AGENT.match(part_name(source, number)):
             check_rows(bounds, part.name, part.data)
-    hashes = hashed(source.parts)
-    same = known_revision(digest_of(hashes), draft)
-    if same is not None:
-        return _unchanged(same, draft, source)
+    known: set[str] = set()
+    if Artifact.objects.filter(size=len(source.parts[0].data)).exists():  # else it is new, and needs no second reading to find that out
+        named = [(part.sha256(), part) for part in source.parts]
+        same = known_revision(digest_of(named), draft)
+        if same is not None:
+            return _unchanged(same, draft, source)
+        known = kept(sha256 for sha256, _ in named)
     with Incoming() as incoming, ThreadPoolExecutor(1) as pool:
-        # Packing leaves the interpreter free: it runs beside the reading.
-        packing = pool.submit(incoming.write, incoming.missing({sha256: part for sha256, part in hashes}))
+        # Hashing and packing leave the interpreter free: they run beside the reading.
+        packing = pool.submit(incoming.take, source.parts, known)
         derivation = derive(source=source)
-        packing.result()
+        hashes = packing.result()
         read = derivation.inspection.session
         agents = {number: derive(source=Source(part_name(source, number), (source.parts[number],), source.hints)) for number in read.agents}
         with transaction.atomic():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import hashlib
 import io
 
 import pytest
@@ -17,7 +18,7 @@ from inspector.core.errors import ReadError
 
 def framed(data: bytes) -> FramedBytes:
     out = io.BytesIO()
-    return FramedBytes(out, pack(data, out))
+    return FramedBytes(out, pack(data, out)[0])
 
 
 LINES = b"".join(b'{"n":%d,"x":"%s"}\n' % (number, b"word " * (number % 700)) for number in range(4000))
@@ -49,7 +50,7 @@ class Counted(io.BytesIO):
 
 def test_a_slice_reads_only_its_frames() -> None:
     out = Counted()
-    read = FramedBytes(out, pack(LINES, out))
+    read = FramedBytes(out, pack(LINES, out)[0])
     middle = len(LINES) // 2
     assert read[middle : middle + 1000] == LINES[middle : middle + 1000]
     assert 0 < out.taken < len(out.getvalue()) / 4
@@ -75,7 +76,8 @@ def test_a_frame_that_declares_more_than_the_table_says_is_refused_before_it_is_
 
 def test_a_changed_byte_is_noticed() -> None:
     out = io.BytesIO()
-    table = pack(LINES, out)
+    table, sha256 = pack(LINES, out)
+    assert sha256 == hashlib.sha256(LINES).hexdigest()
     spoiled = bytearray(out.getvalue())
     spoiled[len(spoiled) // 2] ^= 1
     with pytest.raises(ReadError, match="verify_store"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from django.db import connection
 
 from inspector.capture.limits import LimitError
 from inspector.core import inspection
+from inspector.core.errors import ReadError
+from inspector.core.source import Part
 from inspector.models import Artifact, AuditEntry, Finding, IndexedRow, Revision, RevisionPart, Session
 from inspector.queries import derivation as deriving
 from inspector.queries import indexing
@@ -248,15 +250,16 @@ def test_an_archive_over_the_nesting_limit_is_refused_as_a_whole(home: Path, set
 
 @commits
 def test_two_uploads_of_the_same_bytes_at_once_keep_the_file_of_the_first(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Incoming.write
+    real = Incoming.take
 
-    def write(incoming: Incoming, sha256s: Iterable[str]) -> None:
-        real(incoming, sha256s)
-        monkeypatch.setattr(Incoming, "write", real)  # once: between our look and our commit, somebody else keeps the same bytes
+    def take(incoming: Incoming, *asked: Any) -> Any:
+        taken = real(incoming, *asked)
+        monkeypatch.setattr(Incoming, "take", real)  # once: between our look and our commit, somebody else keeps the same bytes
         bring_bytes(transcript(), name=f"{OTHER}.jsonl")
         connection.close()  # of this thread
+        return taken
 
-    monkeypatch.setattr(Incoming, "write", write)
+    monkeypatch.setattr(Incoming, "take", take)
     bring_bytes(transcript())
     assert (Artifact.objects.count(), Session.objects.count(), len(stored_files(data_dir))) == (1, 2, 1)
 
@@ -268,3 +271,9 @@ def test_the_command_says_what_came_in_and_refuses_a_missing_path(home: Path, ca
     with pytest.raises(CommandError, match="no such file") as caught:
         call_command("import_sessions", home / "absent")
     assert caught.value.returncode == 2
+
+
+def test_a_part_that_does_not_have_the_bytes_that_were_named_is_refused(data_dir: Path) -> None:
+    with pytest.raises(ReadError, match="changed while it was read"), Incoming() as incoming:
+        incoming._write(Part("main.jsonl", transcript()), Part("main.jsonl", b"other").sha256())
+    assert stored_files(data_dir) == []
