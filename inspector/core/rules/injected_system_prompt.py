@@ -7,7 +7,8 @@ text that any recorded request was sent with.
 
 **What the client does.** It sends the text of the last such row on the chain as it stands.
 
-**What the repair does.** Nothing by itself. You can leave the row out; the client then makes its prompt anew.
+**What the repair does.** Nothing: a person decides what the model may be told. A fork at a row before it leaves it out, and the client then
+makes its prompt anew.
 
 **What to check.** The text itself, in the state panel: where does it differ from the recorded one, and who wrote that?
 """

@@ -9,8 +9,8 @@ of their own; these are the ones that show only in the request: thinking that wa
 
 **What the client does.** It sends the request and shows the provider's error.
 
-**What the repair does.** It mends the rows behind the problem, where a rule says how; signed thinking is left out for the whole message,
-never changed.
+**What the repair does.** Nothing by itself: the rules that name the rows behind a problem mend them. Signed thinking is left out for the whole
+message, never changed.
 
 **What to check.** The place in the request that the finding names.
 """

@@ -9,7 +9,8 @@ result that hangs beside it.
 **What the client does.** It joins results to their calls by the message id. It does not move a result over a prompt: such a call is dropped or
 the request is refused.
 
-**What the repair does.** It moves the result to its call. Results beside the chain need no repair; a fork copies them.
+**What the repair does.** It moves a result over what stands between. Results beside the chain need no repair, a fork copies them; a result on
+another branch stays there, for no rule can say that it belongs here.
 
 **What to check.** Nothing for the usual kind. Otherwise read the rows in between: the model did not know the result when it wrote them.
 """

@@ -7,7 +7,7 @@ parent looks the same and is not.
 
 **What the client does.** It takes the row for the beginning, without a word.
 
-**What the repair does.** Nothing by itself. You can hang the row from the one that stood before it.
+**What the repair does.** Nothing: a rewind is meant so. A fork at one of the older rows goes on with the older part.
 
 **What to check.** Whether the first prompt of the conversation speaks of things that only the older rows explain.
 """

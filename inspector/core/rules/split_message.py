@@ -8,8 +8,7 @@ and the provider refuses changed thinking.
 
 **What the client does.** It joins pieces with the same id, also over results; not over a prompt.
 
-**What the repair does.** Nothing for pieces with results between. Over a prompt, it leaves the pieces where they are, for the order of what
-was said is evidence; thinking that can't be proven whole is left out for the whole message.
+**What the repair does.** Nothing: what is joined needs none, and over a prompt the order of what was said is evidence.
 
 **What to check.** Whether two clients wrote at once.
 """

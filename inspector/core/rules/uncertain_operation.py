@@ -7,7 +7,8 @@ that says "rejected" does not prove that nothing ran: an interruption writes it 
 
 **What the client does.** It goes on.
 
-**What the repair does.** It writes the marked result that says that nobody knows. The operation stays open until a person has looked.
+**What the repair does.** A call without a result gets the marked one that says that nobody knows (`unresolved-call`). The operation stays open
+until a person has looked.
 
 **What to check.** The target, with a read: the file's content, `git ls-remote`, the record by its business id. Then say what you found, with
 the evidence. What the model says later is no evidence.
