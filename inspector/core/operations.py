@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .calls import ORDER, Answer, Call, Calls, Outcome, WithoutRow
-from .effects import Effect, EffectClass, effect_of, worst
+from .effects import POLICY, Effect, EffectClass, effect_of, worst
 from .session import BlockKind, Row, Session
 from .state import RuntimeState
 
@@ -79,6 +79,8 @@ class Operation:
     evidence: tuple[Evidence, ...] = ()
     target: str | None = None
     """What the call acts on (a path, a host, an order), where it can be told."""
+    policy: str = POLICY
+    """Version of the tables by which the effect was judged."""
 
 
 class _Recorded(Operation):
