@@ -28,6 +28,7 @@ from inspector.queries.derivation import derive
 
 from .append_audit import append_audit
 from .artifacts import Incoming, digest_of, erase_unused, kept
+from .delete_session import apply_retention
 from .write_revision import write_revision
 
 
@@ -64,7 +65,7 @@ def limits() -> Limits:
 def import_sessions(
     *, candidates: Sequence[Candidate], actor: AbstractBaseUser | None = None, progress: Callable[[Progress], None] = lambda _: None
 ) -> list[Outcome]:
-    """Import the sessions of a tree, in order. Damaged bytes are never refused.
+    """Import the sessions of a tree, in order. Damaged bytes are never refused. Sessions past their retention go first.
 
     Raises LimitError, ReadError, OSError, Cancelled, or what the callback raised; then nothing of this run is left.
     """
@@ -73,6 +74,7 @@ def import_sessions(
     for tree in {id(candidate.tree): candidate.tree for candidate in candidates}.values():
         total += tree.size
         check(bounds, "bytes", "this import", total)
+    apply_retention()
     run = Run()
     outcomes: list[Outcome] = []
     done = 0

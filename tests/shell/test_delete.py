@@ -87,3 +87,12 @@ def test_retention_deletes_what_is_older_than_the_setting_and_what_killed_import
     settings.RETENTION_DAYS = 30
     assert apply_retention() == 1 and set(Session.objects.values_list("name", flat=True)) == {new.name, "going-on.jsonl"}
     assert AuditEntry.objects.order_by("-seq")[0].action == "session-expired"
+
+
+def test_every_import_first_deletes_what_is_past_its_time(settings: Any) -> None:
+    old = bring_bytes(transcript()).session
+    Session.objects.filter(pk=old.pk).update(created=timezone.now() - timedelta(days=8))
+    settings.RETENTION_DAYS = 7
+    new = bring_bytes(transcript()).session  # the same bytes: they come in anew and are kept
+    assert list(Session.objects.values_list("pk", flat=True)) == [new.pk] and new.pk != old.pk
+    assert artifacts.source_of(new.current).parts[0].data[0:] == transcript()
