@@ -8,6 +8,8 @@ from typing import Any, Literal
 from .verdicts import Drop
 
 How = Literal["normal", "fork", "path", "switch"]
+GATES = ("content-replacement", "context-collapse", "resume-interrupted-turn")
+"""Switches of the client that are off unless a person asks for them to be on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,29 +4,84 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandParser
 
 from inspector.capture import folder
-from inspector.core import inspection, report, rulebook
-from inspector.core.errors import CoreError
-from inspector.core.state import ResumeAs
+from inspector.core import inspection, reading, report, rulebook
+from inspector.core.errors import CoreError, ReadError
+from inspector.core.state import GATES, ResumeAs
+from inspector.management import text
+
+HOWS = ("normal", "fork", "path", "switch")
 
 
 def answer(job: dict[str, Any]) -> dict[str, Any]:
-    """Answer one job (the keys of `inspect --batch`). Raises CoreError or OSError."""
-    files = folder.session_files(Path(job["path"]))
-    resume_as = ResumeAs(
-        how=job.get("resume_as") or "normal",
-        version=job.get("client_version"),
-        model=job.get("model"),
-        prompt=job.get("prompt"),
-        gates=tuple(sorted((job.get("gates") or {}).items())),
-    )
-    looked = inspection.inspect(folder.source_of(files[0]), resume_as, job.get("client"))
-    return report.answer(job["path"], looked, rulebook.diagnose(looked), job.get("form") or "all")
+    """Answer one job (the keys of `inspect --batch`): a session's forms, or the list of sessions at its path. Raises CoreError or OSError."""
+    path, thread = job["path"], job.get("thread")
+    found = folder.session_files(Path(path))
+    if not found:
+        raise ReadError(f"{path}: no session was found here", hint="Name a transcript, or a folder that holds some")
+    if thread is not None:
+        found = [file for file in found if thread in (file.stem, file.name)]
+        if not found:
+            raise ReadError(f"{path}: no session is called {thread!r}", hint="Without --thread the sessions are listed")
+    if len(found) > 1:
+        return {"path": path, "threads": [listed(file) for file in found]}
+    looked = inspection.inspect(folder.source_of(found[0]), asked(job), job.get("client"))
+    return report.answer(path, looked, rulebook.diagnose(looked), form_of(job))
+
+
+def asked(job: dict[str, Any]) -> ResumeAs:
+    """The resume that a job asks about. Raises ReadError for a value that means nothing."""
+    how, gates = job.get("resume_as") or "normal", job.get("gates") or {}
+    if how not in HOWS:
+        raise ReadError(f"resume_as {how!r} is not known", hint=f"Use one of {', '.join(HOWS)}")
+    unknown = [name for name in gates if name not in GATES]
+    if unknown:
+        raise ReadError(f"gate {unknown[0]!r} is not known", hint=f"Known: {', '.join(GATES)}")
+    return ResumeAs(how=how, version=job.get("client_version"), model=job.get("model"), prompt=job.get("prompt"), gates=tuple(sorted(gates.items())))
+
+
+def form_of(job: dict[str, Any]) -> str:
+    """The form that a job asks for. Raises ReadError."""
+    form = job.get("form") or "all"
+    if form not in report.FORMS:
+        raise ReadError(f"form {form!r} is not known", hint=f"Use one of {', '.join(report.FORMS)}")
+    return str(form)
+
+
+def listed(file: Path) -> dict[str, Any]:
+    """One session of several, light: nothing is derived."""
+    session = reading.read(folder.source_of(file))
+    at = max((row.at for row in session.main() if row.at), default=None)
+    return {"thread": file.stem, "title": session.title, "rows": sum(1 for _ in session.main()), "at": at}
+
+
+def jobs(stream: TextIO) -> Iterator[dict[str, Any]]:
+    """Jobs of a batch, one a line; a line that is no job becomes one that says so."""
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            try:
+                job = json.loads(line)
+            except ValueError as error:
+                job = {"path": None, "wrong": f"line {number} is no JSON: {error}"}
+            if not isinstance(job, dict) or ("wrong" not in job and not isinstance(job.get("path"), str)):
+                job = {"path": None, "wrong": f"line {number} is no job: give an object with a `path`"}
+            yield job
+
+
+def batched(job: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one job of a batch; a bad job is answered with what is wrong."""
+    if "wrong" in job:
+        return {"path": None, "error": job["wrong"]}
+    try:
+        return answer(job)
+    except (CoreError, OSError) as error:
+        return {"path": job["path"], "error": " ".join(str(error).split())}
 
 
 class Command(BaseCommand):
@@ -34,21 +89,51 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("path", nargs="?")
-        parser.add_argument("--batch")
+        parser.add_argument("path", nargs="?", help="a transcript, a folder that holds sessions, or a session's own folder")
+        parser.add_argument("--batch", metavar="FILE", help="answer one JSON job a line; - reads standard input")
+        parser.add_argument("--client", help="read as this client's; without it the bytes decide")
+        parser.add_argument("--client-version", metavar="V", help="simulate this release; without it the newest observed one")
+        parser.add_argument("--model", help="model asked for at the resume")
+        parser.add_argument("--resume-as", choices=HOWS, default="normal")
+        parser.add_argument("--prompt", metavar="TEXT", help="the new user message")
+        parser.add_argument("--gate", action="append", default=[], metavar="NAME=on|off", help=", ".join(GATES))
+        parser.add_argument("--thread", metavar="ID", help="which session of several")
         parser.add_argument("--form", default="all", choices=report.FORMS)
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["batch"]:
-            stream = sys.stdin if options["batch"] == "-" else open(options["batch"], encoding="utf-8")
-            for line in stream:
-                if line.strip():
-                    job = json.loads(line)
-                    try:
-                        doc = answer(job)
-                    except (CoreError, OSError) as error:
-                        doc = {"path": job.get("path"), "error": str(error)}
-                    self.stdout.write(json.dumps(doc))
-            return
-        self.stdout.write(json.dumps(answer({"path": options["path"], "form": options["form"]}), indent=1))
+        try:
+            code = self.batch(options["batch"]) if options["batch"] else self.one(options)
+        except (CoreError, OSError, ValueError) as error:
+            self.stderr.write(" ".join(str(error).split()))
+            code = 2
+        if code:
+            sys.exit(code)
+
+    def batch(self, name: str) -> int:
+        if name == "-":
+            return self.stream(sys.stdin)
+        with open(name, encoding="utf-8") as stream:
+            return self.stream(stream)
+
+    def stream(self, stream: TextIO) -> int:
+        for job in jobs(stream):
+            self.stdout.write(json.dumps(batched(job)))
+        return 0
+
+    def one(self, options: dict[str, Any]) -> int:
+        if options["path"] is None:
+            raise ReadError("nothing to inspect", hint="Give a PATH, or --batch FILE")
+        gates = dict(map(gate, options["gate"]))
+        keys = ("path", "client", "client_version", "model", "prompt", "thread", "form", "resume_as")
+        doc = answer({**{key: options[key] for key in keys}, "gates": gates})
+        self.stdout.write(json.dumps(doc, indent=1) if options["json"] else text.answer(doc))
+        return 1 if doc.get("refused") or any(found["severity"] != "info" for found in doc.get("findings", [])) else 0
+
+
+def gate(given: str) -> tuple[str, bool]:
+    """`NAME=on|off`. Raises ReadError."""
+    name, _, state = given.partition("=")
+    if state not in ("on", "off"):
+        raise ReadError(f"--gate {given}: give NAME=on or NAME=off")
+    return name, state == "on"

@@ -7,7 +7,10 @@ older neighbour, and `note` says so.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+
+from ...errors import ReadError
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +218,14 @@ PROFILES: dict[str, Profile] = {p.version: p for p in (V332, V315, V281, V277, V
 
 
 def profile_for(version: str | None) -> Profile:
-    """The profile of a release: itself, or the newest one that is not newer; None asks for the newest observed."""
+    """The profile of a release: itself, or the newest one that is not newer; None asks for the newest observed. Raises ReadError."""
     if version is None:
         return V332
+    if not re.fullmatch(r"\d+(\.\d+)*", version):
+        raise ReadError(f"client version {version!r} is no version number", hint=f"Observed: {', '.join(PROFILES)}")
     wanted = _key(version)
     return next((p for p in PROFILES.values() if _key(p.version) <= wanted), V76)
 
 
 def _key(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
+    return tuple(map(int, version.split(".")))
