@@ -57,8 +57,9 @@ def _show(client: Any, revision: Revision, data: Buffer, mine: list[IndexedRow],
         return
     failed = [idx for idx, row in spoken.items() if any(block.error for block in row.blocks) or _stopped(row)]
     if failed:
-        near = Q(idx__gte=failed[0] - BEFORE, idx__lt=failed[-1]) & (Q(calls__gt="") | Q(results__gt=""))
-        stored = IndexedRow.objects.filter(near, revision=revision, part=mine[0].part)
+        first = mine[0].seq - mine[0].idx
+        stored = IndexedRow.objects.filter(Q(calls__gt="") | Q(results__gt=""), revision=revision, part=mine[0].part)
+        stored = stored.filter(seq__gte=first + failed[0] - BEFORE, seq__lt=first + failed[-1])
         for idx, start, end in stored.order_by("-seq").values_list("idx", "start", "end")[: 3 * BEFORE]:
             spoken.setdefault(idx, read(idx, start, end))
     lines = [NOTHING] * (max(spoken) + 1)
