@@ -92,6 +92,8 @@ class RuntimeState:
     branch: list[str] = field(default_factory=list)
     """Refs of the rows on the continued branch, oldest first (recovered siblings included), before clean-up."""
     leaf: str | None = None
+    rehung: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Ref of a row -> (ref of the parent that the client takes instead of the written one, why: bridge | preserved)."""
     facts: list[Fact] = field(default_factory=list)
     refused: str | None = None
     added_at_send: list[str] = field(default_factory=list)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from inspector.capture import folder
+from inspector.core import rulebook
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.state import ResumeAs
 from tests.canonical import canonical
@@ -110,3 +111,14 @@ def test_recorded_replacements_are_applied_only_behind_their_gate() -> None:
 
     assert result(()) != replacement["replacement"]
     assert result((("content-replacement", True),)) == replacement["replacement"]
+
+
+def test_a_fork_that_begins_with_preserved_rows_has_no_gap() -> None:
+    """The head of a preserved segment keeps its old parent, which a fork does not copy; the client hangs it from the summary all the same."""
+    main = next(file for file in (CORPUS.parents[1] / "examples").rglob("6d0f4a52*.jsonl"))
+    looked = inspect(folder.source_of(main))
+    head, (summary, why) = next(iter(looked.state.rehung.items()))
+    assert why == "preserved"
+    assert looked.row(head).parent not in {row.id for row in looked.session.rows}
+    assert looked.row(summary).extra.compact_summary
+    assert "dangling-parent" not in {finding.code for finding in rulebook.diagnose(looked)}

@@ -32,7 +32,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each row whose parent is not there."""
     looked = index.of(inspection)
     for row in looked.chain:
-        if row.parent is not None and (row.part, row.parent) not in looked.by_id:
+        preserved = inspection.state.rehung.get(row.ref, ("", ""))[1] == "preserved"
+        if row.parent is not None and (row.part, row.parent) not in looked.by_id and not preserved:
             yield _finding(inspection, looked, row)
 
 

@@ -24,8 +24,8 @@ class Chain:
     drops: dict[str, Drop] = field(default_factory=dict)
     leaf: Row | None = None
     refused: str | None = None
-    bridged: list[tuple[str, str]] = field(default_factory=list)
-    """(row, row that it was bridged to) for each gap that the client closes by time."""
+    rehung: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Ref -> (ref of the parent that counts instead of the written one, bridge | preserved)."""
 
 
 def moment(at: str | None) -> float | None:
@@ -264,7 +264,9 @@ class Walker:
                     break
                 following = self.bridge(current, seen, moment(current.at) if circle else self.step_moment(current) or moment(current.at))
                 if following is not None:
-                    self.chain.bridged.append((current.ref, following.ref))
+                    self.chain.rehung[current.ref] = (following.ref, "bridge")
+            elif not look and current.id in self.relinked:
+                self.chain.rehung[current.ref] = (following.ref, "preserved")
             current = following
         return rows
 

@@ -39,6 +39,7 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
     state = RuntimeState(client="claude-code", version=profile.version, model=resume_as.model, dialect=DIALECT)
     state.branch = [row.ref for row in chain.rows]
     state.leaf = chain.leaf.ref if chain.leaf else None
+    state.rehung = chain.rehung
     state.drops = list(chain.drops.values())
     state.refused = chain.refused or unreadable(session, chain, profile)
     if state.refused is not None:
