@@ -45,7 +45,7 @@ def derive(*, source: Source, resume_as: ResumeAs = ResumeAs(), client: str | No
     Raises ReadError for an unknown client or a source that changes while it is read.
     """
     try:
-        with _gc_paused(sum(len(part.data) for part in source.parts) > LARGE):
+        with collection_paused(source):
             looked = inspection.inspect(source, resume_as, client)
             findings = rulebook.diagnose(looked)
     except CoreError:
@@ -59,9 +59,9 @@ def derive(*, source: Source, resume_as: ResumeAs = ResumeAs(), client: str | No
 
 
 @contextmanager
-def _gc_paused(pause: bool) -> Iterator[None]:
-    """No garbage collection while very many small values are made: a fifth of the time of a 100 MB transcript, measured."""
-    pause = pause and gc.isenabled()
+def collection_paused(source: Source) -> Iterator[None]:
+    """No garbage collection while a large source becomes very many small values: a fifth of the time of 100 MB, measured."""
+    pause = gc.isenabled() and sum(len(part.data) for part in source.parts) > LARGE
     if pause:
         gc.disable()
     try:

@@ -24,7 +24,7 @@ from inspector.capture.limits import Limits, check, check_rows
 from inspector.core.source import Source
 from inspector.models import Artifact, Revision, RevisionPart, Session
 from inspector.models.text import clean
-from inspector.queries.derivation import derive
+from inspector.queries.derivation import collection_paused, derive
 
 from .append_audit import append_audit
 from .artifacts import Incoming, digest_of, erase_unused, kept
@@ -141,7 +141,7 @@ def _import_one(source: Source, draft: Session, actor: AbstractBaseUser | None, 
         if same is not None:
             return _unchanged(same, draft, source)
         known = kept(sha256 for sha256, _ in named)
-    with Incoming() as incoming, ThreadPoolExecutor(1) as pool:
+    with Incoming() as incoming, ThreadPoolExecutor(1) as pool, collection_paused(source):
         # Hashing and packing leave the interpreter free: they run beside the reading.
         packing = pool.submit(incoming.take, source.parts, known)
         derivation = derive(source=source)

@@ -116,7 +116,7 @@ def test_the_screen_of_every_window_is_that_of_the_whole_session() -> None:
     for outcome in outcomes():
         expected = whole_screen(outcome.revision)
         every = list(rows.matching(revision=outcome.revision, part=0))
-        for size in (1, 7, len(every) or 1):
+        for size in (5, len(every) or 1):
             for start in range(0, len(every), size):
                 for found in with_screen(revision=outcome.revision, rows=every[start : start + size]):
                     shown = (found.screen_role, found.folded, found.preview) if found.screen_role else None
