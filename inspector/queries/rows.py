@@ -42,12 +42,6 @@ def seq_of(*, revision: Revision, ref: str) -> int | None:
     return seqs_of(revision=revision, refs=[ref]).get(ref)
 
 
-def ref_at(*, revision: Revision, part: int, byte: int) -> str | None:
-    """Ref of the row that holds byte `byte` of a part."""
-    row = IndexedRow.objects.filter(revision=revision, part=part, start__lte=byte, end__gt=byte).values_list("part", "idx").first()
-    return f"{row[0]}:{row[1]}" if row else None
-
-
 def matching(*, revision: Revision, show: str = "all", part: int | None = None) -> QuerySet[IndexedRow]:
     """Rows of a revision in order; `show`: all | messages | problems | left-out."""
     rows = IndexedRow.objects.filter(revision=revision)
