@@ -120,6 +120,7 @@ def plan(
     rounds: list[Round] = []
     origins: dict[str, str] = {}
     taken = {row.id for row in first.session.rows if row.id}
+    began = first.row(first.state.branch[0]).id if first.state.branch else None
     added = changed = 0
     times: Counter[str] = Counter()
     last = current = first
@@ -127,7 +128,7 @@ def plan(
     steps: list[Step] = []
     lineage = {row.ref: row.ref for row in first.session.rows}
     while writer is not None:
-        context = Context(current, writer, seed, at, resolutions, choices, origins, added, taken)
+        context = Context(current, writer, seed, at, resolutions, choices, origins, added, taken, began)
         steps = _branch_kept(last, context, steps) or _round(context, found, times)
         if not steps:
             break

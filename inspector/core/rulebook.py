@@ -180,7 +180,7 @@ PHASES: tuple[dict[str, ModuleType], ...] = tuple(
     for rules in (
         (truncated_tail, spliced_lines, nul_block, unparseable_row, non_object_row),
         (lone_surrogate, missing_final_newline, malformed_row, lost_replacement, duplicate_row, duplicate_uuid),
-        (dangling_parent, parent_cycle),
+        (dangling_parent, parent_cycle, second_root),
         (resume_refused, bad_timestamp, foreign_session_rows, stale_last_prompt, several_leaves, half_compaction, broken_preserved_segment),
         (string_content, thinking_only, empty_text, empty_content, api_error_row),
         (hidden_late_result, duplicate_call_id, duplicate_result, split_server_tool_pair),

@@ -49,6 +49,8 @@ class Context:
     """Rows that the plan has added so far."""
     taken: set[str] = field(default_factory=set)
     """Every id that a new row must not use again."""
+    began: str | None = None
+    """Id of the row that the conversation of the repaired revision begins with."""
     done: set[str] = field(default_factory=set)
     """Calls that a step of this round has dealt with."""
     _children: dict[tuple[int, str], list[Row]] = field(default_factory=lambda: defaultdict(list))

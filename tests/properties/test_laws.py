@@ -32,6 +32,16 @@ def test_rows_tile_their_part(data: bytes) -> None:
     assert not rows or rows[-1].end == len(data)
 
 
+@LAW
+@given(damaged(), VERSIONS)
+def test_every_row_has_a_place_or_exactly_one_drop(data: bytes, version: str | None) -> None:
+    looked = inspection.inspect(source(data), ResumeAs(prompt="continue", version=version), "claude-code")
+    drops = Counter(drop.row for drop in looked.state.drops)
+    placed = {place.row for place in looked.request.places} if looked.request else set()
+    for row in looked.session.rows:
+        assert (row.ref in placed) + drops[row.ref] == 1, (row.ref, row.type, drops[row.ref])
+
+
 @st.composite
 def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit]]:
     """Bytes, and edits of some of their rows."""

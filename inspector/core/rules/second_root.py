@@ -7,7 +7,8 @@ parent looks the same and is not.
 
 **What the client does.** It takes the row for the beginning, without a word.
 
-**What the repair does.** Nothing: a rewind is meant so. A fork at one of the older rows goes on with the older part.
+**What the repair does.** Nothing by itself: a rewind is meant so. You can hang the row from the one that stood before it; that is also done
+for a row that the repair itself recovered. A fork at one of the older rows goes on with the older part.
 
 **What to check.** Whether the first prompt of the conversation speaks of things that only the older rows explain.
 """
@@ -17,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index, wording
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import RowKind
+from ..steps import AS_THE_CLIENT, Context, step
 from ..verdicts import Reason
 
 CODES = ("second-root",)
@@ -41,3 +44,23 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         index.refs([root]),
         f"The conversation begins in the middle of the file: {wording.count(len(older), 'older message row')} before it would not be sent.",
     )
+
+
+RELINK = "relink"
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Nothing until a person chooses; but where a recovered row is the new beginning, hang it from the row before it."""
+    row = context.session.row(finding.rows[0])
+    before = context.before(row)
+    if before is None:
+        return None
+    id = context.step_id(finding.code, row)
+    choices = (AS_THE_CLIENT, RELINK) if context.began in (None, row.id) else (RELINK, AS_THE_CLIENT)
+    chosen = context.chosen(id, choices)
+    why = "The conversation begins with this row; a person may hang it from the row before it."
+    edits = []
+    if chosen == RELINK:
+        edits = [context.relink(row, before.id)]
+        why = f"The row hangs from row {context.origin(before.ref)}, so that the older rows stay part of the conversation."
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen)

@@ -112,6 +112,9 @@ class Cleanup:
         merged: list[Item] = []
         for item in kept:
             if item.type == "user" and merged and merged[-1].type == "user":
+                empty = [side for side in (merged[-1], item) if not side.blocks()]
+                if len(empty) == 1:
+                    self.drop(empty[0], Reason.EMPTY_TEXT)
                 merged[-1] = merge_users(merged[-1], item)
             else:
                 merged.append(item)
