@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+from urllib.parse import quote
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
@@ -26,6 +27,7 @@ from .drawing.minimap import Mark
 
 SHOWS = {"all": "All rows", "messages": "Messages", "problems": "Problems", "left-out": "Left out"}
 HOWS = ("normal", "fork", "path", "switch")
+PART, IDX, UUID, POINTERS, REASON = map(indexing.COLUMNS.index, ("part", "idx", "uuid", "pointers", "reason"))
 SILENT = ("record", "progress", "not-a-transcript", "blank-line")
 """Reasons that the filter "left out" passes over, as the stored index does."""
 MARKS = {"compaction": "c", "damaged": "p", "call": "p", "fatal": "p", "error": "p", "warning": "w", "info": "o"}
@@ -96,11 +98,16 @@ class Desk:
     def href(self, **changes: Any) -> str:
         return reverse("session", args=[self.session.pk]) + "?" + self.query(**changes)
 
-    def row_href(self, ref: str, **changes: Any) -> str:
+    @cached_property
+    def _row_base(self) -> str:
+        query = self.query(part=None)
+        return reverse("session", args=[self.session.pk]) + "?" + (f"{query}&" if query else "")
+
+    def row_href(self, ref: str) -> str:
         """Address of the page opened at a row: works with and without a script."""
         part = ref.partition(":")[0]
-        other = {"part": int(part) or None} if part.isdecimal() else {}
-        return f"{self.href(at=ref, **other, **changes)}#r{ref}"
+        part = part if part.isdecimal() else str(self.part)
+        return f"{self._row_base}{'' if part == '0' else f'part={part}&'}at={quote(ref)}#r{ref}"
 
     def part_href(self, name: str, **changes: Any) -> str:
         return reverse(name, args=[self.session.pk]) + "?" + self.query(**changes)
@@ -140,7 +147,7 @@ class Desk:
             "problems": lambda row: row.ref in problems or row.kind == "damaged",
             "left-out": lambda row: row.reason and row.reason not in SILENT,
         }[self.show]
-        rows = (IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True))) for values in self._tuples if values[1] == self.part)
+        rows = (IndexedRow(**dict(zip(indexing.COLUMNS, values, strict=True))) for values in self._tuples if values[PART] == self.part)
         return [row for row in rows if keep(row) and (found is None or row.seq in found)]
 
     def seq(self, ref: str) -> int | None:
@@ -173,6 +180,12 @@ class Desk:
             return self._shown(self._stored().filter(seq__lt=seq).order_by("-seq")[:count])[::-1]
         return self._shown([row for row in self._chosen if row.seq < seq][-count:])
 
+    def goes_on(self, seq: int, *, back: bool) -> bool:
+        """Whether the view has rows before `seq` (`back`), or from it on."""
+        if self.default:
+            return self._stored().filter(**{"seq__lt" if back else "seq__gte": seq}).exists()
+        return any(row.seq < seq if back else row.seq >= seq for row in self._chosen)
+
     def total(self) -> int:
         """Rows of this view."""
         return self._stored().count() if self.default else len(self._chosen)
@@ -181,7 +194,7 @@ class Desk:
         """Rows that a person may miss in the request: the client's own records do not count."""
         if self.default:
             return stored.matching(revision=self.revision, show="left-out", part=self.part).count()
-        return sum(1 for values in self._tuples if values[1] == self.part and values[21] and values[21] not in SILENT)
+        return sum(1 for values in self._tuples if values[PART] == self.part and values[REASON] and values[REASON] not in SILENT)
 
     def parents_of(self, rows: list[IndexedRow]) -> dict[str, str]:
         """Row id -> ref, for the rows and those that they hang from."""
@@ -192,7 +205,7 @@ class Desk:
             found = self.revision.indexed_rows.filter(part=self.part, uuid__in=list(missing)[:400]).only("revision_id", "seq", "part", "idx", "uuid")
             known |= {row.uuid: row.ref for row in found}
         elif missing:
-            known |= {row[7]: f"{row[1]}:{row[2]}" for row in self._tuples if row[7] in missing}
+            known |= {row[UUID]: f"{row[PART]}:{row[IDX]}" for row in self._tuples if row[UUID] in missing}
         return known
 
     # what is known about them
@@ -241,7 +254,7 @@ class Desk:
     def counts(self) -> dict[str, int]:
         if self.default:
             return self.revision.counts
-        reached = sum(1 for row in self._tuples if row[19])
+        reached = sum(1 for row in self._tuples if row[POINTERS])
         return self.revision.counts | {"reached": reached, "messages": len(self.derived.inspection.state.messages)}
 
     def start(self) -> str:

@@ -134,8 +134,8 @@ def draw(desk: Desk, rows: list[IndexedRow], selected: str, *, ends: bool, foldi
     if not ends:
         return lines
     first, last = rows[0].seq, rows[-1].seq
-    before = _edge("before", f"{desk.href()}&until={first}", first, "Load earlier rows") if desk.before(first, 1) else ""
-    after = _edge("after", f"{desk.href()}&from={last + 1}", last + 1, "Load later rows") if desk.after(last + 1, 1) else ""
+    before = _edge("before", f"{desk.href()}&until={first}", first, "Load earlier rows") if desk.goes_on(first, back=True) else ""
+    after = _edge("after", f"{desk.href()}&from={last + 1}", last + 1, "Load later rows") if desk.goes_on(last + 1, back=False) else ""
     return join(before, lines, after)
 
 
