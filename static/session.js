@@ -110,6 +110,15 @@
     }, 120);
   }
 
+  /* Rows get their real height only when they come near: center again until the row stays where it should be. */
+  function reveal(element, tries = 10) {
+    element.scrollIntoView({ block: "center" });
+    const before = element.getBoundingClientRect().top;
+    if (tries) requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (element.isConnected && (tries > 8 || Math.abs(element.getBoundingClientRect().top - before) > 2)) reveal(element, tries - 1);
+    }));
+  }
+
   /* Jump to any row: in the page at once, else with a window around it. */
   async function go(ref) {
     if (!row(ref)) {
@@ -119,8 +128,9 @@
     }
     const target = row(ref);
     if (!target) { announce(`Row ${ref} is not in this view`); return; }
-    target.scrollIntoView({ block: "center" });
-    select(target);
+    select(target, false);
+    target.focus({ preventScroll: true });
+    reveal(target);
   }
 
   async function step(direction, problems) {
@@ -162,7 +172,7 @@
     column(matchMedia("(min-width: 761px)").matches ? "" : "1");
     const wanted = decodeURIComponent(location.hash).match(/^#r(\+?\d+(?::\d+)?)$/);
     if (wanted) go(wanted[1]);
-    else current()?.scrollIntoView({ block: "center" });
+    else if (current() && (inner() || location.search.includes("at="))) reveal(current());
     watch();
 
     document.addEventListener("click", async (event) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from django import template
@@ -99,10 +100,18 @@ def ago(when: datetime | None) -> SafeString | str:
     return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{when:%Y-%m-%d %H:%M:%S %Z}", words)
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def safe_text(text: str) -> str:
+    """Recorded text as a page may hold it: secrets masked, halves of surrogate pairs (which no encoding takes) as U+FFFD."""
+    return SURROGATE.sub("\ufffd", mask(text))
+
+
 @register.filter
 def titled(session: Session | None) -> str:
     """What a session is called, secrets masked: titles and first prompts are recorded text."""
-    return mask(str(session)) if session else ""
+    return safe_text(str(session)) if session else ""
 
 
 @register.filter

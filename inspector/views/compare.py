@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import reading
-from inspector.core.masking import mask
 from inspector.core.verdicts import SENTENCES
 from inspector.models import IndexedRow
 from inspector.queries import derivation, indexing, screen
+from inspector.templatetags.words import safe_text
 
 from .desk import open_desk
 from .drawing import outline
@@ -41,7 +41,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     differences = _differences(desk, left, right)
     listed = list(islice(differences, LIMIT))
     for row, shown in zip(listed, screen.with_screen(revision=desk.revision, rows=[row.pop("row") for row in listed]), strict=True):
-        row["preview"] = mask(shown.preview)[:120]
+        row["preview"] = safe_text(shown.preview)[:120]
     context: dict[str, Any] = {
         "session": desk.session,
         "profiles": profiles,
@@ -50,7 +50,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "rev": desk.revision.number,
         "differences": listed,
         "more": next(differences, None) is not None,
-        "diff": outline.side_by_side(*map(outline.outline, bodies), mask, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
+        "diff": outline.side_by_side(*map(outline.outline, bodies), safe_text, (f"Request of {versions[0]}", f"Request of {versions[1]}")),
         "sides": [_side(version, side) for version, side in zip(versions, sides, strict=True)],
         "back": reverse("session", args=[pk]),
     }

@@ -318,7 +318,10 @@ def open_desk(request: HttpRequest, pk: int) -> Desk:
     session = get_session(pk)
     asked = request.GET
     profiles = getattr(reading.CLIENTS.get(session.client), "PROFILES", {})
+    revision = get_revision(session, asked.get("rev"))
     part = asked.get("part", "0")
+    if not part.isdecimal() or len(part) > 6 or not revision.parts.filter(number=int(part)).exists():
+        raise Http404("This session has no such part.")
     resume_as = ResumeAs(
         how=asked["as"] if asked.get("as") in HOWS else "normal",  # type: ignore[arg-type]
         version=asked["version"] if asked.get("version") in profiles and asked["version"] != next(iter(profiles), None) else None,
@@ -328,9 +331,9 @@ def open_desk(request: HttpRequest, pk: int) -> Desk:
     )
     return Desk(
         session=session,
-        revision=get_revision(session, asked.get("rev")),
+        revision=revision,
         resume_as=resume_as,
-        part=int(part) if part.isdecimal() and len(part) < 7 else 0,
+        part=int(part),
         show=asked["show"] if asked.get("show") in SHOWS else "all",
         find=asked.get("find", "").strip()[:200],
         dense=asked.get("dense") == "1",

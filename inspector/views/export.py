@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from inspector.core.errors import CoreError
-from inspector.core.masking import mask
 from inspector.services.export_session import export_zip, resume_command
+from inspector.templatetags.words import safe_text
 
 from .desk import get_revision, get_session
 
@@ -26,7 +26,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponseBase:
         parts = revision.parts.select_related("artifact").order_by("number")
         revision.main = parts[0]
         revision.others = len(parts) - 1
-        revision.said = mask(revision.summary)
+        revision.said = safe_text(revision.summary)
     context = {"session": session, "revisions": revisions, "command": resume_command(revisions[0]) if revisions else ""}
     return render(request, "export/page.html", context)
 

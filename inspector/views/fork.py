@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from inspector.core import fork as core
 from inspector.core.errors import CoreError
-from inspector.core.masking import mask
 from inspector.services.fork_session import fork_session
+from inspector.templatetags.words import safe_text
 
 from .desk import open_desk
 from .drawing import outline
@@ -55,7 +55,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "diff": outline.side_by_side(
             outline.outline(original.body if original else None),
             outline.outline(derived.body if derived else None),
-            mask,
+            safe_text,
             ("This session would send", "The fork would send"),
         ),
         "fields": {"rev": desk.revision.number, "at": row, "new_id": new_id, "time": at}.items(),

@@ -12,10 +12,9 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from inspector.core.masking import mask
 from inspector.models import Session
 from inspector.queries import inbox
-from inspector.templatetags.words import VERDICTS
+from inspector.templatetags.words import VERDICTS, safe_text
 
 from .desk import client_title
 
@@ -42,7 +41,7 @@ def page(request: HttpRequest) -> HttpResponse:
     total = inbox.matching(**filters).count()
     for session in found.sessions:
         session.client_title = client_title(session.client)
-        session.said = mask(session.summary or session.first_prompt)
+        session.said = safe_text(session.summary or session.first_prompt)
 
     def href(**changes: Any) -> str:
         values = {**asked, "after": "", **changes}

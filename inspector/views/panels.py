@@ -13,14 +13,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core.jsonspans import NotJson, loads
-from inspector.core.masking import mask
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
 from inspector.models import Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
-from inspector.templatetags.words import EFFECTS, OPERATION_STATES, titled
+from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
 
 from .desk import Desk, client_title, open_desk
 from .drawing import ansi, jsontree, outline
@@ -115,9 +114,9 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "reason": SENTENCES.get(row.reason, row.reason),  # type: ignore[call-overload]
         "because": {"ref": row.because, "href": desk.row_href(row.because)} if row.because else None,
         "findings": desk.findings_at.get(row.ref, []),
-        "said": ansi.draw(mask(row.preview)) if row.screen_role else "",
-        "value": jsontree.draw(value, mask) if value is not None else "",
-        "raw": el("pre", mask(text), class_="json", tabindex=0),
+        "said": ansi.draw(safe_text(row.preview)) if row.screen_role else "",
+        "value": jsontree.draw(value, safe_text) if value is not None else "",
+        "raw": el("pre", safe_text(text), class_="json", tabindex=0),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
         "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
         if row.on_branch and row.kind == "message"
@@ -128,7 +127,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
 def _findings(desk: Desk, at: str, message: str) -> dict[str, Any]:
     shown = [
         {
-            "severity": finding.severity, "code": finding.code, "message": mask(finding.message), "repairable": finding.repairable,
+            "severity": finding.severity, "code": finding.code, "message": safe_text(finding.message), "repairable": finding.repairable,
             "links": links(desk, finding.rows), "more": max(0, len(finding.rows) - 6),
         }
         for finding in desk.findings[:LIMIT]
@@ -153,9 +152,9 @@ def _fact(desk: Desk, fact: Fact) -> dict[str, Any]:
         "words": fact.name.replace("-", " ").capitalize(),
         "known": fact.known,
         "links": links(desk, fact.rows),
-        "lines": mask(lines[:6000]),
+        "lines": safe_text(lines[:6000]),
         "long": len(lines) > 90 or "\n" in lines,
-        "note": mask(fact.note),
+        "note": safe_text(fact.note),
         "restored": _restored(fact.restored),
     }
 
@@ -203,7 +202,10 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
             "note": recorded.note,
         }
         out["recorded_diff"] = outline.side_by_side(
-            outline.outline(recorded.body), outline.outline(request.body if request else None), mask, ("Sent then, as recorded", "Would be sent next")
+            outline.outline(recorded.body),
+            outline.outline(request.body if request else None),
+            safe_text,
+            ("Sent then, as recorded", "Would be sent next"),
         )
     if request is None:
         return out | {"refused": looked.state.refused or "This client would send nothing."}
@@ -229,8 +231,8 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         here = [problem for problem in request.problems if _message_number(problem.pointer) == number]
         shown.append({
             "number": number, "role": item.get("role"), "words": "text" if isinstance(content, str) else f"parts: {len(content or [])}",
-            "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, mask),
-            "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": mask(problem.message)} for problem in here],
+            "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, safe_text),
+            "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": safe_text(problem.message)} for problem in here],
         })  # fmt: skip
     head = {key: value for key, value in request.body.items() if key != "messages"}
     pk = desk.session.pk
@@ -242,7 +244,7 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
             {
                 "rule": p.rule,
                 "place": place_words(p.pointer),
-                "message": mask(p.message),
+                "message": safe_text(p.message),
                 "ref": p.rows[0] if p.rows else "",
                 "href": desk.row_href(p.rows[0]) if p.rows else "#panel",
             }
@@ -250,7 +252,7 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         ],
         "added_at_send": request.added_at_send,
         "injected": looked.state.system is not None,
-        "head": jsontree.draw(head, mask) if head else "",
+        "head": jsontree.draw(head, safe_text) if head else "",
         "shown": shown,
         "before": desk.href(panel="request", message=max(0, first - AROUND // 2), at=at) + "#panel" if first else "",
         "after": desk.href(panel="request", message=first + AROUND + AROUND // 2, at=at) + "#panel" if first + AROUND < len(messages) else "",
@@ -277,12 +279,20 @@ def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
     asked = (
         operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
     )
+    evidence = [{"says": safe_text(item.says), "row": item.row, "href": desk.row_href(item.row) if item.row else ""} for item in operation.evidence]
     return {
-        "chip": chip, "badge": badge, "sentence": sentence, "tool": operation.tool, "asked": mask(jsontree.SURROGATE.sub("\ufffd", asked)[:1500]),
-        "effect": EFFECTS.get(operation.effect, operation.effect), "why_effect": operation.why_effect, "target": mask(operation.target or ""),
-        "links": links(desk, [ref for ref in (operation.call, operation.result) if ref]), "on_branch": operation.on_branch,
-        "evidence": [{"says": mask(item.says), "row": item.row, "href": desk.row_href(item.row) if item.row else ""} for item in operation.evidence],
-    }  # fmt: skip
+        "chip": chip,
+        "badge": badge,
+        "sentence": sentence,
+        "tool": safe_text(operation.tool),
+        "asked": safe_text(asked[:1500]),
+        "effect": EFFECTS.get(operation.effect, operation.effect),
+        "why_effect": safe_text(operation.why_effect),
+        "target": safe_text(operation.target or ""),
+        "links": links(desk, [ref for ref in (operation.call, operation.result) if ref]),
+        "on_branch": operation.on_branch,
+        "evidence": evidence,
+    }
 
 
 def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
@@ -340,7 +350,7 @@ def _body(desk: Desk, indent: int | None) -> str:
     derived = desk.derived.inspection.request
     if derived is None:
         raise Http404("There is no request: this client would not resume the session.")
-    return mask(json.dumps(derived.body, indent=indent))
+    return safe_text(json.dumps(derived.body, indent=indent))
 
 
 @require_GET

@@ -17,8 +17,8 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import CoreError
 from inspector.core.inspection import Inspection
-from inspector.core.masking import mask
 from inspector.services.repair_session import repair_session
+from inspector.templatetags.words import safe_text
 
 from .desk import Desk, open_desk
 from .drawing import outline
@@ -112,8 +112,8 @@ def _step(desk: Desk, step: Step) -> dict[str, Any]:
         "id": step.id,
         "finding": step.finding,
         "severity": found.severity if found else "info",
-        "message": mask(found.message) if found else "",
-        "why": mask(step.why),
+        "message": safe_text(found.message) if found else "",
+        "why": safe_text(step.why),
         "links": links(desk, step.rows),
         "waits_for": step.waits_for,
         "operation_href": desk.href(panel="operations", at=step.rows[0] if step.rows else "") + "#panel",
@@ -177,8 +177,8 @@ def _words(data: bytes) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), dict):
         message = value["message"]
         body = {"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]}
-        return mask("\n".join(outline.outline(body, SHOWN)))[:SHOWN]
-    return mask(data.decode("utf-8", "replace").strip())[:SHOWN]
+        return safe_text("\n".join(outline.outline(body, SHOWN)))[:SHOWN]
+    return safe_text(data.decode("utf-8", "replace").strip())[:SHOWN]
 
 
 def _changed(before: bytes, after: bytes) -> tuple[str, str]:
@@ -192,14 +192,14 @@ def _changed(before: bytes, after: bytes) -> tuple[str, str]:
 
     def part(text: str) -> str:
         tail = min(len(text), len(text) - end + 20)
-        return ("… " if head else "") + mask(text[head:tail])[:SHOWN] + (" …" if tail < len(text) else "")
+        return ("… " if head else "") + safe_text(text[head:tail])[:SHOWN] + (" …" if tail < len(text) else "")
 
     return part(old), part(new)
 
 
 def _requests(before: Inspection, after: Inspection) -> SafeString:
     bodies = [looked.request.body if looked.request else None for looked in (before, after)]
-    return join(outline.side_by_side(outline.outline(bodies[0]), outline.outline(bodies[1]), mask, ("As it is now", "After the repair")))
+    return join(outline.side_by_side(outline.outline(bodies[0]), outline.outline(bodies[1]), safe_text, ("As it is now", "After the repair")))
 
 
 def _bytes_words(steps: list[Step], changed: int) -> str:

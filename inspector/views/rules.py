@@ -11,10 +11,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import rulebook
-from inspector.core.masking import mask
 from inspector.core.request import DIALECTS
 from inspector.models import Finding, Session
-from inspector.templatetags.words import titled
+from inspector.templatetags.words import safe_text, titled
 
 from .drawing import markdown
 
@@ -50,5 +49,5 @@ def rule(request: HttpRequest, code: str) -> HttpResponse:
         ref = finding.rows[0] if finding.rows else ""
         session = finding.revision.session
         href = reverse("session", args=[session.pk]) + (f"?at={ref}#r{ref}" if ref else "")
-        shown.append({"session": titled(session)[:100], "ref": ref, "href": href, "message": mask(finding.message)})
+        shown.append({"session": titled(session)[:100], "ref": ref, "href": href, "message": safe_text(finding.message)})
     return render(request, "rules/rule.html", {"code": code, "help": markdown.draw(text), "found": shown})

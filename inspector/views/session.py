@@ -13,9 +13,8 @@ from django.views.decorators.http import require_GET
 
 from inspector.core import reading
 from inspector.core.errors import CoreError
-from inspector.core.masking import mask
 from inspector.models import IndexedRow
-from inspector.templatetags.words import GATES, HOWS, VERDICTS, titled
+from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, titled
 
 from . import panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
@@ -54,7 +53,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "verdict": desk.verdict,
         "verdict_class": style,
         "headline": HEADLINES.get(desk.verdict, ""),
-        "sentence": mask(desk.summary),
+        "sentence": safe_text(desk.summary),
         "steps": _steps(desk, request.user.has_perm("inspector.erase_session")),
         "hows": HOWS.items(),
         "versions": _versions(desk),
@@ -63,6 +62,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "gates": [(name, words, desk.resume_as.gate(name)) for name, words in GATES.items()],
         "models": _models(desk),
         "model_default": desk.session.model,
+        "profile": desk.revision.profile if desk.default else desk.derived.inspection.state.version,
         "profile_note": _profile_note(desk),
         "show": desk.show,
         "filters": [
@@ -123,12 +123,12 @@ def draw(desk: Desk, rows: list[IndexedRow], selected: str, *, ends: bool, foldi
     around = grid.Context(
         link=desk.row_href,
         unfold=lambda ref, seq, count: f"{desk.href(at=ref, fold=0, count=count)}&from={seq}#r{ref}",
-        mask=mask,
+        mask=safe_text,
         findings=desk.findings_at,
         added=desk.added if desk.show in ("all", "messages") and not desk.find else {},
         parents=desk.parents_of(rows),
         selected=selected,
-        folding=folding and desk.show == "all" and not desk.find,
+        folding=folding and desk.show == "all" and not desk.find and desk.session.client != "raw",
     )
     lines = grid.windows(rows, around)
     if not ends:
@@ -162,6 +162,8 @@ def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
     fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
     export = {"words": "Export…", "href": reverse("export", args=[pk])}
     delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
+    if not hasattr(reading.CLIENTS.get(desk.session.client), "write"):  # nothing of this client can be written yet
+        return [export, delete] if may_delete else [export]
     order = {
         "needs-reconciliation": [operations, repair, fork, export],
         "needs-repair": [repair, fork, export],
@@ -183,15 +185,11 @@ def _models(desk: Desk) -> list[str]:
 
 
 def _profile_note(desk: Desk) -> str:
+    """Which release is simulated, and why."""
+    if desk.resume_as.version:
+        return "as chosen"
     written = desk.session.version
-    used = desk.resume_as.version
-    if used:
-        return f"Simulated as {used}, as chosen."
-    if written and written != desk.revision.profile:
-        return (
-            f"Simulated as {desk.revision.profile}: the newest observed, which a person would resume with today. The rows were written by {written}."
-        )
-    return ""
+    return "the newest observed: what a person would resume with today" + (f"; the rows were written by {written}" if written else "")
 
 
 def _strip(desk: Desk) -> list[tuple[str, str]]:
@@ -205,7 +203,7 @@ def _strip(desk: Desk) -> list[tuple[str, str]]:
     tokens = facts.get("tokens")
     strip = [("Branch", facts.get("branch")), ("Permissions", facts.get("permission-mode"))]
     strip.append(("Tokens", f"{tokens['context']:,}" if isinstance(tokens, dict) and isinstance(tokens.get("context"), int) else None))
-    return [(words, mask(value)[:60]) for words, value in strip if isinstance(value, str)]
+    return [(words, safe_text(value)[:60]) for words, value in strip if isinstance(value, str)]
 
 
 def _back(desk: Desk) -> list[dict[str, str]]:

@@ -39,10 +39,33 @@ def test_it_opens_at_the_defect(page: Any, bring_in: Bring) -> None:
     assert "unresolved-call" in page.inner_text(SELECTED)
 
 
-def test_a_row_left_out_says_why_and_links_to_its_cause(page: Any, bring_in: Bring) -> None:
-    session = bring_in(KILLED)
+def test_it_opens_at_the_defect_below_rows_of_any_height(page: Any, bring_in: Bring, tmp_path: Path) -> None:
+    path = long_transcript(tmp_path, 160)
+    lines = path.read_text().splitlines()
+    for number in range(0, 160, 3):
+        lines[number] = lines[number].replace(f"prompt {number}", "many words " * 40)
+    path.write_text("\n".join(lines) + '\n{"type":"assistant","uuid":"cut')
+    session = bring_in(path)
+    page.goto(f"/sessions/{session.pk}/")
+    page.wait_for_timeout(600)
+    assert selected(page) == "0:160"
+    page.locator(SELECTED).wait_for()
+    grid, row = page.locator("#grid").bounding_box(), page.locator(SELECTED).bounding_box()
+    assert grid["y"] <= row["y"] and row["y"] + row["height"] <= grid["y"] + grid["height"] + 1
+
+
+def test_a_row_left_out_says_why_and_links_to_its_cause(page: Any, bring_in: Bring, tmp_path: Path) -> None:
+    path = long_transcript(tmp_path, 6)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[4]["parentUuid"] = rows[1]["uuid"]  # a rewind: rows 2 and 3 are on the branch that was left
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    session = bring_in(path)
     page.goto(f"/sessions/{session.pk}/?show=left-out")
-    assert page.locator(".left-out").count() >= 1
+    assert page.locator("#grid .row").evaluate_all("rows => rows.map(row => row.dataset.ref)") == ["0:2", "0:3"]
+    assert "left out: on a branch that the resume does not continue; caused by row 0:4" in page.inner_text("[id='r0:2']")
+    page.goto(f"/sessions/{session.pk}/?at=0:2")
+    page.locator("[id='r0:2'] .left-out a").click()
+    wait_for(page, "0:4")
 
 
 def test_added_rows_stand_as_lines_of_their_own(page: Any, bring_in: Bring) -> None:

@@ -20,7 +20,9 @@ from .html import el, join
 
 CUT = 240
 """Characters of a preview that may have been cut by the index."""
-LINES = 8
+FOLDED = 100
+"""Characters shown of what the client itself folds."""
+LINES = 5
 """Lines of a cell before "show all"."""
 STYLES = {"thinking": "said thinking clip", "tool": "toolbox clip", "result": "toolbox clip", "error": "toolbox clip"}
 
@@ -172,15 +174,16 @@ def _screen(row: GridRow, context: Context) -> SafeString:
     if row.folded:
         who += " · folded by the client"
     style = STYLES.get(row.screen_role, "said clip")
-    return el("div", el("span", who, class_="who"), _clipped(context.mask(row.preview), style, context.link(row.ref)), role="cell")
+    size = FOLDED if row.folded else CUT
+    return el("div", el("span", who, class_="who"), _clipped(context.mask(row.preview), size, style, context.link(row.ref)), role="cell")
 
 
-def _clipped(text: str, style: str, link: str) -> SafeString:
+def _clipped(text: str, size: int, style: str, link: str) -> SafeString:
     """The text, terminal colours drawn, cut to a cell's size with a link to the whole of it."""
     lines = text.split("\n")
-    short = "\n".join(lines[:LINES])
-    if len(lines) <= LINES and len(text) < CUT:
+    if len(lines) <= LINES and len(text) < size:
         return el("span", ansi.draw(text), class_=style)
+    short = "\n".join(lines[:LINES])[:size]
     return join(el("span", ansi.draw(short + "…"), class_=style), el("a", "show all", href=link, class_="more-text", data_panel="row"))
 
 
