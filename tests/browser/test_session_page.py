@@ -62,10 +62,10 @@ def test_a_row_left_out_says_why_and_links_to_its_cause(page: Any, bring_in: Bri
     session = bring_in(path)
     page.goto(f"/sessions/{session.pk}/?show=left-out")
     assert page.locator("#grid .row").evaluate_all("rows => rows.map(row => row.dataset.ref)") == ["0:2", "0:3"]
-    assert "left out: on a branch that the resume does not continue; caused by row 0:4" in page.inner_text("[id='r0:2']")
+    assert "left out: on a branch that the resume does not continue; caused by row 0:5" in page.inner_text("[id='r0:2']")
     page.goto(f"/sessions/{session.pk}/?at=0:2")
     page.locator("[id='r0:2'] .left-out a").click()
-    wait_for(page, "0:4")
+    wait_for(page, "0:5")
 
 
 def test_added_rows_stand_as_lines_of_their_own(page: Any, bring_in: Bring) -> None:

@@ -17,7 +17,7 @@ def join(*children: Child) -> SafeString:
     return SafeString("".join([child if isinstance(child, SafeString) else escape(child) for child in children if child]))
 
 
-def el(name: str, *children: Child, **attributes: str | int | bool | None) -> SafeString:
+def el(name: str, /, *children: Child, **attributes: str | int | bool | None) -> SafeString:
     """One element. `class_` and `for_` lose their underscore, other underscores become hyphens; None and False leave the attribute out."""
     parts = ["<", name]
     for key, value in attributes.items():
