@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from django.utils.http import urlencode
 
 from inspector.core import reading
 from inspector.core.findings import Severity
+from inspector.core.jsonspans import NotJson, loads
 from inspector.core.state import ResumeAs
 from inspector.models import IndexedRow, Revision, Session
-from inspector.queries import derivation, indexing, screen
+from inspector.queries import artifacts, derivation, indexing, screen
 from inspector.queries import rows as stored
 from inspector.templatetags.words import GATES
 
@@ -31,8 +33,12 @@ PART, IDX, UUID, POINTERS, REASON = map(indexing.COLUMNS.index, ("part", "idx", 
 SILENT = ("record", "progress", "not-a-transcript", "blank-line")
 """Reasons that the filter "left out" passes over, as the stored index does."""
 MARKS = {"compaction": "c", "damaged": "p", "call": "p", "fatal": "p", "error": "p", "warning": "w", "info": "o"}
+AGENTS = 200
+SMALL = 100_000
+"""Bytes read of a sub-agent's metadata file."""
 PROMPTS = 20_000
 """Rows up to which the map shows each user prompt."""
+WHOLE_SESSION = ("resume-refused", "sidechain-tail")
 LIGHT = 6_000_000
 """Bytes up to which a page may derive the session for its head strip; larger ones derive only when a panel asks."""
 
@@ -208,13 +214,25 @@ class Desk:
             known |= {row[UUID]: f"{row[PART]}:{row[IDX]}" for row in self._tuples if row[UUID] in missing}
         return known
 
+    @property
+    def is_agent(self) -> bool:
+        """Whether the session is a sub-agent's conversation, which no client resumes by itself."""
+        return self.session.relation == Session.Relation.SUB_AGENT
+
+    @cached_property
+    def agents(self) -> dict[str, Session]:
+        """Id of the call that started it -> session of the sub-agent, as far as the files beside the transcript tell."""
+        children = {child.agent: child for child in self.session.children.filter(relation=Session.Relation.SUB_AGENT)}
+        return {call: children[agent] for agent, call in started_by(self.revision).items() if agent in children}
+
     # what is known about them
 
     @cached_property
     def findings(self) -> list[Seen]:
-        if self.default:
-            return [Seen(f.code, f.severity, f.message, f.rows, f.repairable, f.operation or None) for f in self.revision.findings.all()]
-        return [Seen(f.code, str(f.severity), f.message, f.rows, f.repairable, f.operation) for f in self.derived.findings]
+        """In rule order. What only says that a sub-agent is no session by itself is left out on a sub-agent's own page."""
+        found = self.revision.findings.all() if self.default else self.derived.findings
+        seen = [Seen(f.code, str(f.severity), f.message, f.rows, f.repairable, f.operation or None) for f in found]
+        return [finding for finding in seen if finding.code not in WHOLE_SESSION] if self.is_agent else seen
 
     @cached_property
     def findings_at(self) -> dict[str, list[Seen]]:
@@ -244,10 +262,14 @@ class Desk:
 
     @property
     def verdict(self) -> str:
+        if self.is_agent:
+            return self.session.verdict
         return self.revision.verdict if self.default else self.derived.verdict
 
     @property
     def summary(self) -> str:
+        if self.is_agent:
+            return self.session.summary
         return self.revision.summary if self.default else self.derived.summary
 
     @cached_property
@@ -269,7 +291,7 @@ class Desk:
         """The part on the map: every row, those that matter by what they are."""
         first, count = self.revision.parts.values_list("first_row", "rows").get(number=self.part)
         words = dict(stored.minimap(revision=self.revision))
-        kinds = {seq: MARKS[word] for seq, word in words.items()}
+        kinds = {seq: MARKS[word] for seq, word in words.items() if not self.is_agent or word in ("compaction", "damaged", "call")}
         if count <= PROMPTS:
             said = stored.matching(revision=self.revision, show="messages", part=self.part).filter(role="user", tools="", results="")
             kinds = dict.fromkeys(said.values_list("seq", flat=True), "u") | kinds
@@ -280,6 +302,21 @@ class Desk:
 def _tuples_of(revision: int, resume_as: ResumeAs) -> list[tuple[Any, ...]]:
     found = derivation.inspection_of(revision=Revision.objects.select_related("session").get(pk=revision), resume_as=resume_as)
     return list(indexing.rows_of(found))
+
+
+def started_by(revision: Revision) -> dict[str, str]:
+    """Agent id -> id of the call that started the agent, from the `agent-<id>.meta.json` files of a revision."""
+    found = {}
+    for number, name in revision.parts.filter(name__endswith=".meta.json").values_list("number", "name")[:AGENTS]:
+        named = re.search(r"agent-([A-Za-z0-9_-]+)\.meta\.json$", name)
+        data = artifacts.part_bytes(revision=revision, number=number)
+        try:
+            value = loads(data[0:SMALL])
+        except NotJson:
+            continue
+        if named and isinstance(value, dict) and isinstance(value.get("toolUseId"), str):
+            found[named[1]] = value["toolUseId"]
+    return found
 
 
 def text_of(value: Any) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,15 +17,15 @@ from inspector.core.jsonspans import NotJson, loads
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
-from inspector.models import Session
+from inspector.models import IndexedRow, Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
 
 from .desk import Desk, client_title, open_desk
-from .drawing import ansi, jsontree, outline
+from .drawing import ansi, jsontree, markdown, outline
 from .drawing.grid import place_words
-from .drawing.html import el
+from .drawing.html import Child, el
 
 TABS = {
     "row": "Row",
@@ -36,6 +37,10 @@ TABS = {
     "history": "History",
 }
 LIMIT = 200
+IMAGES = 4
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+IMAGE_LIMIT = 7_000_000
+"""Characters of base64 of one image."""
 AROUND = 20
 """Messages of the request that one panel draws."""
 BRANCH_FACTS = ("candidate-leaves", "reachable-rows", "compaction")
@@ -114,7 +119,9 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "reason": SENTENCES.get(row.reason, row.reason),  # type: ignore[call-overload]
         "because": {"ref": row.because, "href": desk.row_href(row.because)} if row.because else None,
         "findings": desk.findings_at.get(row.ref, []),
-        "said": ansi.draw(safe_text(row.preview)) if row.screen_role else "",
+        "said": _said(row),
+        "images": list(images(value))[:IMAGES],
+        "agents": [desk.agents[call] for call in row.calls.split("\n") if call in desk.agents],
         "value": jsontree.draw(value, safe_text) if value is not None else "",
         "raw": el("pre", safe_text(text), class_="json", tabindex=0),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
@@ -122,6 +129,29 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         if row.on_branch and row.kind == "message"
         else "",
     }
+
+
+def _said(row: IndexedRow) -> Child:
+    """What the screen showed, whole: an answer's markdown rendered and cleaned, terminal text with its colours."""
+    if row.screen_role == "assistant":
+        return el("div", markdown.draw(safe_text(row.preview)), class_="prose")
+    return el("div", ansi.draw(safe_text(row.preview)), class_="said mono") if row.screen_role else ""
+
+
+def images(value: Any) -> Iterator[str]:
+    """Images that a record itself holds, as `data:` addresses. Nothing is ever loaded from elsewhere."""
+    todo = [value]
+    while todo:
+        item = todo.pop(0)
+        if isinstance(item, list):
+            todo += item
+        elif isinstance(item, dict):
+            source = item.get("source") if item.get("type") == "image" else None
+            if isinstance(source, dict) and source.get("media_type") in IMAGE_TYPES and isinstance(source.get("data"), str):
+                if len(source["data"]) <= IMAGE_LIMIT and re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", source["data"]):
+                    yield f"data:{source['media_type']};base64,{source['data']}"
+            else:
+                todo += [item[key] for key in ("message", "content") if key in item]
 
 
 def _findings(desk: Desk, at: str, message: str) -> dict[str, Any]:

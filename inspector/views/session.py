@@ -13,11 +13,12 @@ from django.views.decorators.http import require_GET
 
 from inspector.core import reading
 from inspector.core.errors import CoreError
+from inspector.core.verdicts import SENTENCES, Reason
 from inspector.models import IndexedRow
 from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, titled
 
 from . import panels
-from .desk import LIGHT, SHOWS, Desk, client_title, open_desk
+from .desk import LIGHT, SHOWS, Desk, client_title, open_desk, started_by
 from .drawing import grid, minimap
 from .drawing.html import el, join
 
@@ -127,6 +128,7 @@ def draw(desk: Desk, rows: list[IndexedRow], selected: str, *, ends: bool, foldi
         findings=desk.findings_at,
         added=desk.added if desk.show in ("all", "messages") and not desk.find else {},
         parents=desk.parents_of(rows),
+        sentences=SENTENCES | {Reason.REFUSED: "sent by the sub-agent itself, never by a resume"} if desk.is_agent else SENTENCES,
         selected=selected,
         folding=folding and desk.show == "all" and not desk.find and desk.session.client != "raw",
     )
@@ -162,6 +164,8 @@ def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
     fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
     export = {"words": "Export…", "href": reverse("export", args=[pk])}
     delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
+    if desk.is_agent and desk.session.parent_id:
+        return [{"words": "Go to the session that started it", "href": _parent_href(desk)}, export]
     if not hasattr(reading.CLIENTS.get(desk.session.client), "write"):  # nothing of this client can be written yet
         return [export, delete] if may_delete else [export]
     order = {
@@ -210,7 +214,18 @@ def _back(desk: Desk) -> list[dict[str, str]]:
     """The way back: inbox, then the session that a sub-agent or a fork came from."""
     places = [{"href": reverse("inbox"), "words": "Inbox"}]
     if desk.session.parent_id:
-        places.append({"href": reverse("session", args=[desk.session.parent_id]), "words": titled(desk.session.parent)[:60]})
+        places.append({"href": _parent_href(desk), "words": titled(desk.session.parent)[:60]})
     if desk.part:
         places.append({"href": desk.href(part=None, show=None, find=None), "words": titled(desk.session)[:60]})
     return places
+
+
+def _parent_href(desk: Desk) -> str:
+    """The session that a fork or a sub-agent came from; for an agent opened at the call that started it."""
+    parent = desk.session.parent
+    href = reverse("session", args=[desk.session.parent_id])
+    if not desk.is_agent or parent is None or parent.current is None:
+        return href
+    call = started_by(parent.current).get(desk.session.agent)
+    row = parent.current.indexed_rows.filter(part=0, calls__contains=call).order_by("seq").first() if call else None
+    return f"{href}?at={row.ref}#r{row.ref}" if row else href

@@ -266,3 +266,46 @@ def test_a_clean_session_says_so(page: Any, bring_in: Bring) -> None:
     session = bring_in(CLEAN)
     page.goto(f"/sessions/{session.pk}/")
     assert "Ready to resume" in page.inner_text(".head")
+
+
+AGENT = Path(__file__).resolve().parents[1] / "corpus" / "claude-code-recorded" / "foreground_agent" / "source"
+
+
+def test_a_sub_agent_is_a_session_of_its_own_with_a_way_back_to_its_call(page: Any, bring_in: Bring, axe: Callable[[Any], list[str]]) -> None:
+    session = bring_in(AGENT)
+    agent = session.children.get()
+    page.goto(f"/sessions/{session.pk}/?at=0:18&panel=row")
+    page.get_by_role("link", name="Open the sub-agent").click()
+    page.wait_for_url(f"**/sessions/{agent.pk}/")
+    assert "Finished" in page.inner_text(".head")
+    assert "resume-refused" not in page.inner_text("main")
+    assert axe(page) == []
+    page.get_by_role("link", name="Go to the session that started it").click()
+    wait_for(page, "0:18")
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_images_come_from_the_transcript_only_and_answers_are_cleaned_markdown(page: Any, bring_in: Bring, tmp_path: Path) -> None:
+    path = long_transcript(tmp_path, 2)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    sources = [
+        {"type": "base64", "media_type": "image/png", "data": PIXEL},
+        {"type": "base64", "media_type": "image/svg+xml", "data": PIXEL},
+        {"type": "url", "url": "https://example.com/x.png"},
+    ]
+    rows[0]["message"]["content"] = [{"type": "image", "source": source} for source in sources]
+    rows[1]["message"]["content"] = [
+        {"type": "text", "text": "# Done\n\n**bold** ![x](https://example.com/y.png) [a](javascript:alert(1)) <img src=z>"}
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    session = bring_in(path)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"/sessions/{session.pk}/?at=0:0&panel=row")
+    assert page.locator("#panel img").count() == 1
+    page.goto(f"/sessions/{session.pk}/?at=0:1&panel=row")
+    assert page.locator("#panel .prose strong").inner_text() == "bold"
+    assert page.locator("#panel .prose img, #panel .prose a[href^=javascript]").count() == 0
+    assert not [url for url in asked if "example.com" in url]

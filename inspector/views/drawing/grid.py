@@ -5,7 +5,7 @@ Works on the light index (saved, or made on the spot for another way of resuming
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Protocol
@@ -82,6 +82,8 @@ class Context:
     """Ref of the row before -> rows that a resume adds after it: `ref`, `why`, `text`, `pointers`."""
     parents: dict[str, str] = field(default_factory=dict)
     """Row id -> ref, for the rows of the window and their parents."""
+    sentences: Mapping[Reason, str] = field(default_factory=lambda: SENTENCES)
+    """Reason of a drop -> words."""
     selected: str = ""
     folding: bool = True
 
@@ -256,7 +258,7 @@ def _request(row: GridRow, context: Context, numbers: dict[str, tuple[int, str]]
         return el("div", *shown, role="cell", class_=_brace(numbers, row.ref))
     if not row.reason:
         return el("div", el("span", "no request", class_="faint"), role="cell")
-    sentence = SENTENCES.get(row.reason, row.reason)  # type: ignore[call-overload]
+    sentence = context.sentences.get(row.reason, row.reason)  # type: ignore[call-overload]
     cause: Any = ""
     if row.because and row.because != row.ref:
         words = f"added row {row.because}" if row.because.startswith("+") else f"row {row.because}"
