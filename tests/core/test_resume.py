@@ -13,6 +13,7 @@ from inspector.core import rulebook
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.state import ResumeAs
 from tests.canonical import canonical
+from tests.core.transcripts import Transcript, text
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates", "claude-code-repaired")
@@ -122,3 +123,24 @@ def test_a_fork_that_begins_with_preserved_rows_has_no_gap() -> None:
     assert [why for _, (_, why) in heads] == ["preserved"]
     assert looked.row(heads[0][1][0]).extra.compact_summary
     assert "dangling-parent" not in {finding.code for finding in rulebook.diagnose(looked)}
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [("claude-opus-4-8", "claude-opus-4-8"), ("claude-sonnet-4-5-20250929", "claude-opus-5-5"), ("claude-other-1", "claude-opus-5-5")],
+)
+def test_a_model_that_the_client_no_longer_knows_gives_way_to_its_default(written: str, sent: str) -> None:
+    """Observed of 2.1.332: `Session model … could not be restored (retired)`, or `(not a model this version of Claude Code recognizes)`."""
+    made = Transcript()
+    made.user("Ship it.")
+    made.assistant(text("Shipped."), model=written)
+    assert made.inspect().state.model == sent
+
+
+def test_a_call_of_a_tool_that_was_renamed_is_sent_under_its_new_name() -> None:
+    made = Transcript()
+    made.user("Ship it.")
+    made.tool()
+    made.lines[1] = made.lines[1].replace(b'"Bash"', b'"Task"')
+    looked = made.inspect(prompt="continue")
+    assert looked.request is not None and looked.request.body["messages"][1]["content"][0]["name"] == "Agent"

@@ -157,7 +157,7 @@ class Assembly:
             self.drop(item.ref, Reason.API_ERROR)
             return
         blocks = [(block, item.ref) for block in item.blocks()]
-        kept = [pair for pair in blocks if not self.foreign_thinking(pair[0], item)]
+        kept = [(self.renamed(block), ref) for block, ref in blocks if not self.foreign_thinking(block, item)]
         if not kept and (blocks or item.content is None):
             self.drop(item.ref, Reason.THINKING_OTHER_MODEL if blocks else Reason.MALFORMED)
             return
@@ -172,6 +172,11 @@ class Assembly:
                 wire.blocks += kept
                 return
         self.push(Wire("assistant", kept, id=message, empty=item.ref))
+
+    def renamed(self, block: dict[str, Any]) -> dict[str, Any]:
+        """The block; a call of a tool that has another name now, under that name."""
+        new = dict(self.profile.renamed_tools).get(str(block.get("name"))) if block.get("type") == "tool_use" else None
+        return {**block, "name": new} if new else block
 
     def foreign_thinking(self, block: dict[str, Any], item: Item) -> bool:
         return block.get("type") in THINKING and not self.profile.thinking_of_other_models and item.light.model not in (self.model, "<synthetic>")

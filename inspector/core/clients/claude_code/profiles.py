@@ -107,6 +107,10 @@ class Profile:
     """An unterminated last line is ended before rows are appended; otherwise the first new row is glued to it and lost."""
     restores_model: bool = True
     """The request's model is that of the last surviving assistant row."""
+    known_models: tuple[str, ...] = ()
+    """How the names begin of the models that are restored: others are retired or not recognised, and the default is used. Empty: all are."""
+    renamed_tools: tuple[tuple[str, str], ...] = ()
+    """Old and new names of tools: stored calls are sent under the new one."""
 
 
 COMMON_CONTEXT = frozenset(
@@ -122,6 +126,8 @@ V332 = Profile(
     version="2.1.332",
     note="observed; the newest",
     default_model="claude-opus-5-5",
+    known_models=tuple(f"claude-{name}" for name in "opus-5 opus-4-8 opus-4-7 opus-4-6 opus-4-5 sonnet-5 sonnet-4-6 haiku-4-5".split()),
+    renamed_tools=(("Task", "Agent"),),
     cycle="bridge",
     context_types=COMMON_CONTEXT | NEWER_CONTEXT | NEWEST_CONTEXT,
 )

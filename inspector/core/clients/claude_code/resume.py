@@ -117,10 +117,11 @@ class Resume:
                 ]
 
     def pick_model(self) -> None:
-        """The model asked for, else the last surviving assistant row's, else the client's default."""
+        """The model asked for, else the last surviving assistant row's where the client still knows it, else its default."""
         if self.state.model is None and self.profile.restores_model:
             named = (item.light.model for item in reversed(self.items) if item.type == "assistant" and item.light.model != "<synthetic>")
-            self.state.model = next((name for name in named if name), None)
+            last = next((name for name in named if name), None)
+            self.state.model = last if last and (not self.profile.known_models or last.startswith(self.profile.known_models)) else None
         self.state.model = self.state.model or self.profile.default_model
 
     def interruption(self, answered: bool) -> bool:
