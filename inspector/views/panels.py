@@ -14,12 +14,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core.jsonspans import NotJson, loads
+from inspector.core.masking import mask_bytes
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
 from inspector.models import IndexedRow, Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
+from inspector.services.reveal_secret import reveal_secret
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
 
 from .desk import Desk, client_title, open_desk
@@ -124,6 +126,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "agents": [desk.agents[call] for call in row.calls.split("\n") if call in desk.agents],
         "value": jsontree.draw(value, safe_text) if value is not None else "",
         "raw": el("pre", safe_text(text), class_="json", tabindex=0),
+        "secret": holds_secret(data),
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
         "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
         if row.on_branch and row.kind == "message"
@@ -383,13 +386,21 @@ def _body(desk: Desk, indent: int | None) -> str:
     return safe_text(json.dumps(derived.body, indent=indent))
 
 
+def holds_secret(data: bytes) -> bool:
+    """Whether masking would change these bytes."""
+    return mask_bytes(data) != data
+
+
 @require_GET
 def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
-    """The exact bytes of row `at`, unmasked: whoever may open the session may export it."""
+    """The exact bytes of row `at`. Where they hold a secret: only with the permission, and with an audit entry."""
     desk = open_desk(request, pk)
     row = desk.row(desk.at)
     if row is None:
         raise Http404("no such row")
-    answer = HttpResponse(stored.slices(revision=desk.revision, rows=[row])[0], content_type="application/octet-stream")
+    data = stored.slices(revision=desk.revision, rows=[row])[0]
+    if holds_secret(data):
+        reveal_secret(revision=desk.revision, ref=row.ref, actor=request.user)
+    answer = HttpResponse(data, content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'
     return answer
