@@ -84,7 +84,7 @@ def answer(path: str, inspection: Inspection, findings: list[Finding], form: str
         if request is not None:
             doc["request"] = {
                 "dialect": request.dialect, "model": request.model, "body": request.body, "added_at_send": request.added_at_send,
-                "places": [asdict(place) for place in request.places], "drops": [asdict(drop) for drop in request.drops],
+                "places": [asdict(place) for place in request.places], "drops": [drop._asdict() for drop in request.drops],
                 "problems": [asdict(problem) for problem in request.problems],
             }  # fmt: skip
             if request.runs_first is not None:

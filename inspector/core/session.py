@@ -86,11 +86,11 @@ class Row:
     """Of a damaged line that begins with a whole record: that record, with the same ref and its own span. Some clients read it."""
     extra: Any = None
     """What this client's own resume needs of the row (a small object of its package)."""
+    ref: str = field(init=False)
+    """The row's name in all four forms: `PART:ROW`."""
 
-    @property
-    def ref(self) -> str:
-        """The row's name in all four forms: `PART:ROW`."""
-        return f"{self.part}:{self.index}"
+    def __post_init__(self) -> None:
+        self.ref = f"{self.part}:{self.index}"
 
     @property
     def span(self) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -94,7 +95,9 @@ class RuntimeState:
     leaf: str | None = None
     rehung: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Ref of a row -> (ref of the parent that the client takes instead of the written one, why: bridge | preserved)."""
-    facts: list[Fact] = field(default_factory=list)
+    facts_from: Callable[[], list[Fact]] = list
+    """Works the facts out: they are wanted on pages and in answers, not where only a verdict is."""
+    _facts: list[Fact] | None = None
     refused: str | None = None
     added_at_send: list[str] = field(default_factory=list)
     system: list[str] | None = None
@@ -105,3 +108,10 @@ class RuntimeState:
     """Frameworks only: tasks that would run again before the request."""
     tools: list[Any] | None = None
     """Tool schemas of the last recorded request, where recorded."""
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts of this state, worked out when first asked for."""
+        if self._facts is None:
+            self._facts = self.facts_from()
+        return self._facts

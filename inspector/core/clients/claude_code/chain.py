@@ -13,6 +13,13 @@ from .profiles import Profile
 from .read import Light
 
 CHAIN_KINDS = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
+NEVER_SENT = {
+    RowKind.BLANK: Reason.BLANK,
+    RowKind.DAMAGED: Reason.DAMAGED,
+    RowKind.RECORD: Reason.RECORD,
+    RowKind.UNKNOWN: Reason.UNKNOWN_TYPE,
+}
+"""Kinds of rows that no resume reads into the conversation -> why."""
 NOT_FOUND = "No conversation found with this session id"
 
 
@@ -352,23 +359,18 @@ class Walker:
         """One Drop for every row of the session that is not on the chain."""
         chain = self.chain
         on_chain = {row.ref for row in chain.rows}
-        root = chain.rows[0] if chain.rows else None
         compacted = self.compacted()
-        gap = root is not None and root.parent is not None and self.parent_of(root) is not None
+        root = chain.rows[0] if chain.rows else None
+        cut = root if root is not None and root.parent is not None and self.parent_of(root) is not None else None
         for row in self.session.rows:
-            if row.ref in on_chain or row.ref in chain.drops:
+            ref = row.ref
+            if ref in on_chain or ref in chain.drops:
                 continue
-            if row.part:
-                blob = row.kind is RowKind.BLOB
-                self.drop(row, Stage.READ, Reason.NOT_A_TRANSCRIPT if blob else Reason.SUB_AGENT)
-            elif row.kind is RowKind.BLANK:
-                self.drop(row, Stage.READ, Reason.BLANK)
-            elif row.kind is RowKind.DAMAGED:
-                self.drop(row, Stage.READ, Reason.DAMAGED)
-            elif row.kind is RowKind.RECORD:
-                self.drop(row, Stage.READ, Reason.PROGRESS if row.type == "progress" else Reason.RECORD)
-            elif row.kind is RowKind.UNKNOWN:
-                self.drop(row, Stage.READ, Reason.UNKNOWN_TYPE)
+            reason = NEVER_SENT.get(row.kind)
+            if reason is not None and not row.part:
+                chain.drops[ref] = Drop(ref, Stage.READ, Reason.PROGRESS if row.type == "progress" else reason)
+            elif row.part:
+                chain.drops[ref] = Drop(ref, Stage.READ, Reason.NOT_A_TRANSCRIPT if row.kind is RowKind.BLOB else Reason.SUB_AGENT)
             elif row.id is None:
                 self.drop(row, Stage.READ, Reason.MALFORMED)
             elif chain.refused is not None:
@@ -379,8 +381,8 @@ class Walker:
                 self.drop(row, Stage.CHAIN, Reason.SIDECHAIN)
             elif row.id in compacted:
                 self.drop(row, Stage.CHAIN, Reason.BEFORE_COMPACTION, compacted[row.id])
-            elif gap and root is not None and row.index < root.index:
-                self.drop(row, Stage.CHAIN, Reason.BEFORE_GAP, root)
+            elif cut is not None and row.index < cut.index:
+                self.drop(row, Stage.CHAIN, Reason.BEFORE_GAP, cut)
             else:
                 self.drop(row, Stage.CHAIN, Reason.OTHER_BRANCH, chain.leaf)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -27,9 +26,8 @@ SAVED_TO = re.compile(r"saved to: ([^\n]+)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(slots=True)
 class Light:
-    """What the resume of this client needs of a chain row without parsing it again."""
+    """What the resume of this client needs of a chain row without parsing it again. Most rows set few of these: the others cost nothing."""
 
     message_id: str | None = None
     model: str | None = None
@@ -71,6 +69,9 @@ class Light:
     marked: bool = False
     """Written by a repair of this project (`sessionInspector`)."""
 
+    def __init__(self, **known: Any) -> None:
+        self.__dict__.update(known)
+
 
 KINDS = {
     "text": BlockKind.TEXT,
@@ -83,23 +84,31 @@ KINDS = {
 }
 
 
+TEXT, BLANK_TEXT, THINKING = Block(BlockKind.TEXT), Block(BlockKind.TEXT, blank=True), Block(BlockKind.THINKING)
+"""Blocks that hold nothing of their own are shared."""
+
+
 def light_block(block: Any) -> Block:
     """The light form of one content block."""
     if not isinstance(block, dict):
         return Block(BlockKind.OTHER)
-    kind_name = block.get("type")
-    kind = KINDS.get(kind_name) if isinstance(kind_name, str) else None
-    if kind is None:
-        ends = isinstance(kind_name, str) and kind_name.endswith("_tool_result")
-        kind = BlockKind.SERVER_RESULT if ends else BlockKind.OTHER
-    if kind is BlockKind.TEXT:
-        text = block.get("text")
-        return Block(kind, blank=not isinstance(text, str) or not text.strip())
-    if kind in (BlockKind.CALL, BlockKind.SERVER_CALL):
-        return Block(kind, id=_string(block.get("id")), name=_string(block.get("name")))
-    if kind in (BlockKind.RESULT, BlockKind.SERVER_RESULT):
-        return Block(kind, id=_string(block.get("tool_use_id")), error=block.get("is_error") is True)
-    return Block(kind)
+    name = block.get("type")
+    if name == "text":
+        return text_block(block.get("text"))
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is BlockKind.THINKING:
+        return THINKING
+    if kind is BlockKind.RESULT or kind is None and isinstance(name, str) and name.endswith("_tool_result"):
+        result = BlockKind.RESULT if kind else BlockKind.SERVER_RESULT
+        return Block(result, _string(block.get("tool_use_id")), error=block.get("is_error") is True)
+    if kind is BlockKind.CALL or kind is BlockKind.SERVER_CALL:
+        return Block(kind, _string(block.get("id")), _string(block.get("name")))
+    return Block(kind or BlockKind.OTHER)
+
+
+def text_block(text: Any) -> Block:
+    """A text block's light form: all that counts is whether anything can be seen."""
+    return TEXT if isinstance(text, str) and text and not text.isspace() else BLANK_TEXT
 
 
 def _ident(value: Any) -> str | None:
@@ -168,7 +177,7 @@ def read_part(number: int, part: Part) -> list[Row]:
 
 def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
     """One line -> one row. Damage is classified, never raised."""
-    if not data.strip():
+    if data.isspace():
         return Row(part, index, start, end, RowKind.BLANK, "blank")
     faults: tuple[str, ...] = ()
     try:
@@ -182,7 +191,8 @@ def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bo
     if not isinstance(value, dict):
         return Row(part, index, start, end, RowKind.DAMAGED, "null" if value is None else "scalar", damage="scalar")
     row = light_row(part, index, start, end, value)
-    row.faults = faults if data.endswith(b"\n") else (*faults, "missing-final-newline")
+    if faults or not data.endswith(b"\n"):
+        row.faults = faults if data.endswith(b"\n") else (*faults, "missing-final-newline")
     return row
 
 
@@ -228,22 +238,17 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
     """The light row of a parsed record."""
     get = value.get
     name = get("type")
-    kind = CHAIN_TYPES.get(name) if isinstance(name, str) else None
     if not isinstance(name, str):
-        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_ident(get("uuid")), parent=_string(get("parentUuid")), extra=Light())
-    if kind is None:
-        kind = RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN
-    row = Row(
-        part, index, start, end, kind, name,
-        id=_ident(get("uuid")), parent=_ident(get("parentUuid")), at=_string(get("timestamp")), sidechain=get("isSidechain") is True,
-    )  # fmt: skip
-    light = Light(session=_string(get("sessionId")), permission_mode=_string(get("permissionMode")))
-    row.extra = light
-    cwd = get("cwd")
-    if isinstance(cwd, str):
-        light.cwd = sys.intern(cwd)
-    if name == "last-prompt" or name == "summary":
-        light.leaf, light.explicit = _string(get("leafUuid")), get("explicit") is True
+        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_ident(get("uuid")), parent=_ident(get("parentUuid")), extra=Light())
+    kind = CHAIN_TYPES.get(name) or (RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN)
+    light = Light()
+    row = Row(part, index, start, end, kind, name, _ident(get("uuid")), _ident(get("parentUuid")), _string(get("timestamp")), extra=light)
+    if get("isSidechain") is True:
+        row.sidechain = True
+    for key, field in COMMON:
+        known = get(key)
+        if isinstance(known, str):
+            setattr(light, field, sys.intern(known))
     if kind is RowKind.MESSAGE:
         _message(row, light, value)
     elif kind is RowKind.CONTEXT:
@@ -253,44 +258,68 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
     elif kind is RowKind.SYSTEM:
         light.subtype = _string(get("subtype"))
         if light.subtype:
-            row.type = f"system/{light.subtype}"
+            row.type = sys.intern(f"system/{light.subtype}")
         light.logical_parent = _string(get("logicalParentUuid"))
+    elif name == "last-prompt" or name == "summary":
+        light.leaf, light.explicit = _string(get("leafUuid")), get("explicit") is True
     return row
+
+
+COMMON = (("sessionId", "session"), ("cwd", "cwd"), ("permissionMode", "permission_mode"))
+"""Keys of any record, with their place in `Light`: nearly all rows of a file hold the same values."""
+FLAGS = (("isMeta", "meta"), ("isApiErrorMessage", "api_error"), ("isCompactSummary", "compact_summary"), ("ownNote", "own_note"))
 
 
 def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     get = value.get
     row.role = row.type
-    light.meta = get("isMeta") is True
-    light.api_error = get("isApiErrorMessage") is True
-    light.compact_summary = get("isCompactSummary") is True
-    light.own_note = get("ownNote") is True
-    origin = get("origin")
-    light.notification = isinstance(origin, dict) and origin.get("kind") == "task-notification"
-    light.source_assistant = _string(get("sourceToolAssistantUUID"))
-    light.denial = _string(get("toolDenialKind"))
-    light.marked = "sessionInspector" in value
-    outcome = get("toolUseResult")
-    if isinstance(outcome, dict):
-        light.persisted = _string(outcome.get("persistedOutputPath"))
-        light.task = _string(outcome.get("backgroundTaskId")) or (_string(outcome.get("agentId")) if outcome.get("isAsync") is True else None)
+    for key, field in FLAGS:
+        if get(key) is True:
+            setattr(light, field, True)
+    if "sessionInspector" in value:
+        light.marked = True
+    if row.type == "user":
+        _user(light, value)
     message = get("message")
     if not isinstance(message, dict):
         light.message_missing, light.message_odd, light.content_missing = not message, bool(message), True
         return
-    light.message_id, light.model = _string(message.get("id")), _string(message.get("model"))
     content = message.get("content")
+    if row.type == "assistant":
+        model = message.get("model")
+        light.model = sys.intern(model) if isinstance(model, str) else None
+    light.message_id = _string(message.get("id"))
     if isinstance(content, str):
         light.string_content, light.text = True, content[:200]
-        row.blocks = (Block(BlockKind.TEXT, blank=not content.strip()),)
+        row.blocks = (text_block(content),)
     elif isinstance(content, list):
         row.blocks = tuple(map(light_block, content))
-        first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
-        light.text = first[:200] if isinstance(first, str) else None
-        if light.persisted is None and row.role == "user":
-            light.persisted = next(filter(None, map(_persisted, content)), None)
+        if row.type == "user":
+            first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
+            light.text = first[:200] if isinstance(first, str) else None
+            if light.persisted is None:
+                light.persisted = next(filter(None, map(_persisted, content)), None)
     else:
         light.content_missing = True
+
+
+def _user(light: Light, value: dict[str, Any]) -> None:
+    get = value.get
+    origin = get("origin")
+    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+        light.notification = True
+    source = get("sourceToolAssistantUUID")
+    if isinstance(source, str):
+        light.source_assistant = source
+    if "toolDenialKind" in value:
+        light.denial = _string(get("toolDenialKind"))
+    outcome = get("toolUseResult")
+    if isinstance(outcome, dict):
+        if "persistedOutputPath" in outcome:
+            light.persisted = _string(outcome.get("persistedOutputPath"))
+        if "backgroundTaskId" in outcome or "agentId" in outcome:
+            started = _string(outcome.get("agentId")) if outcome.get("isAsync") is True else None
+            light.task = _string(outcome.get("backgroundTaskId")) or started
 
 
 def _persisted(block: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...session import RowKind, Session
@@ -47,7 +48,7 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
     else:
         Resume(session, resume_as, profile, chain, state).run()
         add_outside(session, chain.rows, profile, state)
-    state.facts = facts_of(session, resume_as, profile.version, state.branch, state.leaf, state.model)
+    state.facts_from = partial(facts_of, session, resume_as, profile.version, state.branch, state.leaf, state.model)
     return state
 
 
