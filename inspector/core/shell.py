@@ -65,6 +65,8 @@ def script_effect(script: str, depth: int = 0) -> Effect:
         found.append(unknown("holds characters that cannot be seen"))
     if re.search(r"\S\\\n\S|(?:^|[\s;&|()<>])\\[ \t]", script):  # the grammar and the shell cut such words differently
         found.append(unknown("a word goes on in the next line or begins with a blank"))
+        if "\\\n" in script:  # read it as the shell does, too: without the line ends that it takes out
+            found.append(script_effect(script.replace("\\\n", ""), depth + 1))
     text = re.sub(r"\n(?=\\)", "\n ", script[:READ_AT_MOST])  # the grammar misses a line end right before a backslash
     root = _parser().parse(text.encode("utf-8", "replace")).root_node
     if root.has_error:

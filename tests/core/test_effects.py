@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.core.effect_class import RANK, EffectClass
@@ -149,6 +149,7 @@ JOINT = st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & "])
 
 @settings(max_examples=1500, deadline=None)
 @given(st.lists(WHOLE, min_size=1, max_size=4), WHOLE, st.lists(JOINT, min_size=4, max_size=4))
+@example(parts=["unlink a", "echo $HOME"], more="echo *2>&1\\\nx", joints=[" && "] * 4)
 def test_one_more_part_never_lowers_the_class(parts, more, joints):
     script = parts[0]
     for joint, part in zip(joints, parts[1:], strict=False):

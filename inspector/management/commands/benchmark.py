@@ -41,6 +41,15 @@ AIMS = {"import_to_orjson": 8.0, "peak_mib": 400.0, "page_ms_p95": 40.0}
 SESSION = "0b5e55ed-0000-4000-8000-000000000001"
 
 
+def peak_mib() -> float:
+    """Most memory that this process has had, in MiB. Linux's own count starts anew with the program; `ru_maxrss` keeps that of the parent."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM:")) / 1024
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
 class Command(BaseCommand):
     help = __doc__
 
@@ -85,7 +94,7 @@ def _figures(transcript: Path) -> dict[str, Any]:
     browser.force_login(user)
     address = reverse("session", args=[session.pk])
     first = timed(lambda: get(browser, address))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_mib()
     passes.append(timed(lambda: orjson_pass(transcript)))
     chance = random.Random(1)
     starts = [chance.randrange(max(1, session.rows - rows.WINDOW)) for _ in range(PAGES)]
