@@ -43,6 +43,7 @@ async function copy(button) {
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
   if (opener) openDialog(opener.dataset.dialog);
+  event.target.closest("#goto .results a")?.closest("dialog").close();
   const copier = event.target.closest("[data-copy], [data-copy-from]");
   if (copier) copy(copier);
 });

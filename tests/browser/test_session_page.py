@@ -146,6 +146,28 @@ def test_the_box_of_ctrl_k_goes_to_a_rule(page: Any, bring_in: Bring) -> None:
     page.wait_for_url("**/rules/unresolved-call/")
 
 
+def test_the_box_of_ctrl_k_goes_to_a_row(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/")
+    page.keyboard.press("Control+k")
+    page.locator("#goto input").fill("0:2")
+    page.wait_for_selector("#goto-results >> text=Row 0:2")
+    page.keyboard.press("Enter")
+    wait_for(page, "0:2")
+    assert not page.locator("#goto").is_visible()
+
+
+def test_columns_are_tabs_on_a_narrow_screen(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/sessions/{session.pk}/")
+    cells = page.locator("[id='r0:21'] > div")
+    assert [cells.nth(at).is_visible() for at in range(4)] == [True, False, False, False]
+    page.get_by_role("button", name="API request").click()
+    assert [cells.nth(at).is_visible() for at in range(4)] == [False, False, False, True]
+    assert page.locator(".verdict").is_visible()
+
+
 def long_transcript(folder: Path, rows: int) -> Path:
     """A plain chain of prompts and answers."""
     id, parent, lines = "00000000-0000-4000-8000-000000000001", None, []
@@ -260,7 +282,7 @@ def test_the_other_pages_are_accessible(theme: str, page: Any, bring_in: Bring, 
     assert axe(page) == []
 
 
-def test_it_reads_without_a_script(chromium: Any, live_server: Any, owner: Any, client_of: Any, bring_in: Bring) -> None:
+def test_it_reads_repairs_and_exports_without_a_script(chromium: Any, live_server: Any, owner: Any, client_of: Any, bring_in: Bring) -> None:
     session = bring_in(KILLED)
     cookie = client_of(owner).cookies["inspector_session"]
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
@@ -272,6 +294,13 @@ def test_it_reads_without_a_script(chromium: Any, live_server: Any, owner: Any, 
     assert page.locator("[id='r0:0']").count() == 1
     page.get_by_role("link", name="Runtime state").click()
     assert "Session id" in page.inner_text("#panel")
+    page.get_by_role("link", name="Review the repair…").click()
+    page.get_by_role("button", name="Apply").click()
+    assert "Revision 2 was made" in page.inner_text(".notices")
+    page.get_by_role("link", name="Export…").click()
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Download the zip").first.click()
+    assert waited.value.suggested_filename.endswith("revision-2.zip")
     context.close()
 
 

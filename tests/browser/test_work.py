@@ -177,3 +177,13 @@ def test_the_pages_of_work_are_accessible(theme: str, page: Any, bring_in: Bring
             page.goto(f"/sessions/{session.pk}/{name}/")
             assert axe(page) == []
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_entries_of_a_running_import_fill_in_by_themselves(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    Session.objects.filter(pk=session.pk).update(status="importing", verdict="")
+    page.goto("/")
+    assert "Being read" in page.inner_text("#sessions")
+    Session.objects.filter(pk=session.pk).update(status="ready", verdict="needs-repair")
+    page.wait_for_selector("#sessions >> text=Needs repair")
+    assert "Being read" not in page.inner_text("#sessions")
