@@ -63,7 +63,7 @@ KEEP = "keep"
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Keep the call and answer it with a marked result that says what is known; or leave it out as the client would.
 
-    Before a compaction's boundary nothing is added: a row that the compaction kept never becomes the parent of a new one.
+    Nothing is added to what a compaction kept: a row before its boundary that stays in the conversation never becomes a new row's parent.
     """
     row = context.session.row(finding.rows[-1])
     open_calls = [
@@ -72,7 +72,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     ]  # fmt: skip
     operation = next((each for each in inspection.operations if finding.operation and each.key == finding.operation), None)
     named = [spot for spot in open_calls if operation is None or spot[1].id == operation.call_id]
-    if not named or row.id is None or context.behind_compaction(row):
+    kept = row in context.looked.on_branch and context.behind_compaction(row)
+    if not named or row.id is None or kept:
         return None
     number, block = named[0]
     call_id = block.id or ""
