@@ -71,6 +71,9 @@ def script_effect(script: str, depth: int = 0) -> Effect:
     root = _parser().parse(text.encode("utf-8", "replace")).root_node
     if root.has_error:
         found.append(unknown("cannot be read as a shell script"))
+        pieces = [piece for piece in re.split(r"&&|\|\||[;|&\n()]", text) if piece.strip()]
+        if len(pieces) > 1:  # what the grammar lost beside the fault still counts, at its worst
+            found += [script_effect(piece, depth + 1) for piece in pieces]
     found += _parts(root, depth)
     names = re.findall(r"(?:^|[;&|(]|\n)\s*(cd|git)\b", script)
     if "cd" in names and "git" in names:
