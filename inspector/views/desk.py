@@ -214,6 +214,14 @@ class Desk:
             known |= {row[UUID]: f"{row[PART]}:{row[IDX]}" for row in self._tuples if row[UUID] in missing}
         return known
 
+    @cached_property
+    def _lineage(self) -> dict[str, str] | None:
+        return self.revision.lineage if self.revision.kind == Revision.Kind.REPAIRED else None
+
+    def is_new(self, ref: str) -> bool:
+        """Whether a repair added the row: it has no ancestor in the revision that was repaired."""
+        return self._lineage is not None and ref not in self._lineage
+
     @property
     def is_agent(self) -> bool:
         """Whether the session is a sub-agent's conversation, which no client resumes by itself."""
@@ -336,7 +344,7 @@ def client_title(name: str) -> str:
 
 
 def get_session(pk: int) -> Session:
-    return get_object_or_404(Session.objects.select_related("current", "parent"), pk=pk)
+    return get_object_or_404(Session.objects.select_related("current", "parent").defer("current__lineage", "current__plan"), pk=pk)
 
 
 def get_revision(session: Session, number: str | None) -> Revision:

@@ -17,6 +17,7 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import CoreError
 from inspector.core.inspection import Inspection
+from inspector.models import Revision
 from inspector.services.repair_session import repair_session
 from inspector.templatetags.words import safe_text
 
@@ -62,8 +63,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         except CoreError as error:
             messages.error(request, f"Not applied. {error}")
             return redirect(reverse("repair", args=[pk]) + f"?rev={desk.revision.number}")
-        left = f" {revision.counts['open_operations']} operation(s) stay open." if revision.counts.get("open_operations") else ""
-        messages.success(request, f"Revision {revision.number} was made; the original is unchanged. {revision.summary}{left}")
+        messages.success(request, _applied(revision))
         return redirect(reverse("session", args=[pk]))
     try:
         plan = core.plan(desk.derived.inspection, desk.derived.findings, seed=seed, at=at, choices=choices)
@@ -96,6 +96,16 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "rev": desk.revision.number,
     }
     return render(request, "repair/page.html", context)
+
+
+def _applied(revision: Revision) -> str:
+    """What applying came to, for the page that follows."""
+    said = [f"Revision {revision.number} was made; the original is unchanged."]
+    if not revision.counts.get("problems"):
+        said.append("Its next request breaks no rule of the provider.")
+    if open_ := revision.counts.get("open_operations"):
+        said.append(f"{open_} operation{'s are' if open_ != 1 else ' is'} still open: nobody knows what happened.")
+    return " ".join(said)
 
 
 def _title(steps: int, waits: int) -> str:

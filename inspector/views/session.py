@@ -129,6 +129,7 @@ def draw(desk: Desk, rows: list[IndexedRow], selected: str, *, ends: bool, foldi
         added=desk.added if desk.show in ("all", "messages") and not desk.find else {},
         parents=desk.parents_of(rows),
         sentences=SENTENCES | {Reason.REFUSED: "sent by the sub-agent itself, never by a resume"} if desk.is_agent else SENTENCES,
+        is_new=desk.is_new,
         selected=selected,
         folding=folding and desk.show == "all" and not desk.find and desk.session.client != "raw",
     )
@@ -174,6 +175,8 @@ def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
         "blocked": [repair, export],
         "live": [export, fork],
     }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
+    if not any(finding.repairable for finding in desk.findings):
+        order = [step for step in order if step["href"] != repair["href"]]
     return [*order, delete] if may_delete else order
 
 

@@ -77,6 +77,8 @@ def test_repair_is_reviewed_applied_and_then_clean(page: Any, bring_in: Bring) -
     repaired = session.current
     assert repaired.number == 2 and repaired.kind == "repaired"
     assert not repaired.findings.filter(severity__in=("fatal", "error")).exclude(code="uncertain-operation").exists()
+    assert page.locator(".row .chip.added", has_text="added by the repair").count() == 3
+    assert page.get_by_role("link", name="Review the repair…").count() == 0
     first = session.revisions.get(number=1)
     assert first.parts.get(number=0).artifact_id == hashlib.sha256(KILLED.read_bytes()).hexdigest()
 

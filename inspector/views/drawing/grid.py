@@ -16,7 +16,7 @@ from inspector.core.verdicts import SENTENCES, Reason
 from inspector.templatetags.words import ADDED, ROLES, SEVERITIES
 
 from . import ansi
-from .html import el, join
+from .html import Child, el, join
 
 CUT = 240
 """Characters of a preview that may have been cut by the index."""
@@ -84,6 +84,8 @@ class Context:
     """Row id -> ref, for the rows of the window and their parents."""
     sentences: Mapping[Reason, str] = field(default_factory=lambda: SENTENCES)
     """Reason of a drop -> words."""
+    is_new: Callable[[str], bool] = lambda ref: False
+    """Whether a repair added the row."""
     selected: str = ""
     folding: bool = True
 
@@ -193,7 +195,7 @@ def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> 
     blocks = ", ".join(dict.fromkeys(row.blocks.split()))
     size = f"{row.end - row.start:,} bytes, from {row.start:,}"
     name = el("a", row.ref, href=context.link(row.ref), class_="ref", data_ref_link=row.ref, title=size)
-    chips = []
+    chips: list[Child] = [el("span", "added by the repair", class_="chip added"), " "] if context.is_new(row.ref) else []
     for finding in findings:
         style = f"chip {SEVERITIES[finding.severity]}"
         chips += [el("a", finding.code, href=f"/rules/{finding.code}/", class_=style, title=context.mask(finding.message)), " "]
