@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -13,7 +12,7 @@ from .dialects.problems import Problem
 from .inspection import Inspection
 from .jsonspans import NotJson, loads, recover
 from .operations import Operation
-from .session import Block, BlockKind, Row, RowKind, Session
+from .session import Block, BlockKind, Row, RowKind, Session, moment
 from .symptoms import stand_in
 from .verdicts import Drop, Reason
 from .wording import blocks_of
@@ -296,16 +295,6 @@ def newest(rows: Iterable[Row]) -> float:
 def usual_time(at: str | None) -> bool:
     """Whether a timestamp has the form that clients write: such ones sort as text."""
     return at is not None and len(at) == 24 and at[-1] == "Z" and at[10] == "T" and at[:4].isdigit() and at[11:13].isdigit() and at[20:23].isdigit()
-
-
-def moment(at: str | None) -> float | None:
-    """Seconds since 1970 of a timestamp as written, or None for a missing or invalid one."""
-    if not at:
-        return None
-    try:
-        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
-    except ValueError:
-        return None
 
 
 def stands_in(session: Session, row: Row) -> bool:

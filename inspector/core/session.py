@@ -7,11 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any
 
 from .jsonspans import loads
 from .source import Source, Span
+
+
+def moment(at: str | None) -> float | None:
+    """Seconds since 1970 of a timestamp as written, or None for a missing or invalid one."""
+    if not at:
+        return None
+    try:
+        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None
 
 
 class RowKind(StrEnum):
@@ -121,8 +133,8 @@ class Session:
         return self._by_ref[ref]
 
     def main(self) -> Iterator[Row]:
-        """Rows of the main transcript (part 0)."""
-        return (row for row in self.rows if row.part == 0)
+        """Rows of the main transcript (part 0): the first ones."""
+        return takewhile(lambda row: row.part == 0, self.rows)
 
     def bytes_of(self, row: Row) -> bytes:
         """The row's exact bytes, newline included."""

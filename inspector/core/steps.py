@@ -13,7 +13,7 @@ from . import ids, index, wording
 from .edits import CutBytes, DropRow, Edit, InsertRow, ReplaceRow, SplitRow, Step
 from .findings import Finding
 from .inspection import Inspection
-from .session import Row, RowKind, Session
+from .session import Row, RowKind, Session, moment
 
 AS_THE_CLIENT = "as-the-client"
 """The choice that changes nothing: what the client does by itself."""
@@ -143,7 +143,7 @@ class Context:
         times = (
             other.at
             for other in reversed(self.session.rows)
-            if other.part == row.part and other.index <= row.index and index.moment(other.at) is not None
+            if other.part == row.part and other.index <= row.index and moment(other.at) is not None
         )
         before = next(times, None)
         if before is None or (self.is_last(row) and self.at > before):

@@ -31,7 +31,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     last = rows[-1] if rows else None
     others = []
     for row in rows:
-        if index.usual_time(row.at) or (row.at is not None and len(row.at) >= 20 and index.moment(row.at) is not None):
+        if index.usual_time(row.at) or (row.at is not None and len(row.at) >= 20 and moment(row.at) is not None):
             continue
         if row is last:
             said = f"`{wording.short(row.at, 40)}`, which is no time" if row.at else "no time at all"
@@ -47,7 +47,7 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     if finding.severity is Severity.INFO:
         return None
     row = context.session.row(finding.rows[0])
-    times = [other.at for other in context.looked.main if other is not row and other.at and index.moment(other.at) is not None]
+    times = [other.at for other in context.looked.main if other is not row and other.at and moment(other.at) is not None]
     id = context.step_id(finding.code, row)
     at = later(max(times), 1) if times else context.at
     edits = [context.with_fields(row, {"timestamp": at, context.write.MARK: context.mark(id, was=context.value(row).get("timestamp"))})]

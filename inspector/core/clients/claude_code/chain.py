@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from ...session import BlockKind, Row, RowKind, Session
+from ...session import BlockKind, Row, RowKind, Session, moment
 from ...verdicts import Drop, Reason, Stage
 from .profiles import Profile
 from .read import Light
@@ -33,16 +32,6 @@ class Chain:
     refused: str | None = None
     rehung: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Ref -> (ref of the parent that counts instead of the written one, bridge | preserved)."""
-
-
-def moment(at: str | None) -> float | None:
-    """Seconds since 1970 of a timestamp as written, or None for a missing or invalid one."""
-    if not at:
-        return None
-    try:
-        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
-    except ValueError:
-        return None
 
 
 def light(row: Row) -> Light:

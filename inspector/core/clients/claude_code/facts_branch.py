@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ...session import Row
+from ...session import Row, moment
 from ...state import Fact
-from .chain import moment
 from .gathered import BUT_PATH, EVERY, Gathered, fact, not_recorded, refs
 from .read import Light
 

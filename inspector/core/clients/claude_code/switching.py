@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...session import RowKind, Session
+from ...session import RowKind, Session, moment
 from ...state import Fact, Restored
-from .chain import moment
 from .facts_files import registry_entries
 from .gathered import Gathered, fact
 from .restores import Restores
