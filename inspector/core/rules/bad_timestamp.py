@@ -20,6 +20,7 @@ from .. import index, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..session import moment
 from ..steps import Context, later, step
 
 CODES = ("bad-timestamp",)
