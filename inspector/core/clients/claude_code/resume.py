@@ -99,7 +99,7 @@ class Resume:
             self.add("prompt", {"type": "user", "message": {"role": "user", "content": prompt}})
         assembly = Assembly(self.items, self.profile, self.state.model)
         self.state.messages = assembly.run()
-        self.state.drops += [*cleanup.drops.values(), *assembly.drops.values()]
+        self.state.drops += [*cleanup.drops.values(), *(drop for ref, drop in assembly.drops.items() if ref not in cleanup.drops)]
         self.state.added_at_send = [f"text of the stored context in row {ref}" for ref in assembly.rendered_here]
 
     def replace_results(self) -> None:
