@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inspector.views import audit, compare, delete, errors, export, fork, goto, imports, inbox, panels, repair, rules, session, sign_in
+from inspector.views import audit, compare, delete, downloads, errors, export, fork, goto, imports, inbox, panels, repair, rules, session, sign_in
 
 urlpatterns = [
     path("", inbox.page, name="inbox"),
@@ -12,9 +12,9 @@ urlpatterns = [
     path("sessions/<int:pk>/", session.page, name="session"),
     path("sessions/<int:pk>/rows/", session.rows, name="session-rows"),
     path("sessions/<int:pk>/panels/<str:name>/", panels.panel, name="session-panel"),
-    path("sessions/<int:pk>/row/", panels.row_bytes, name="row-bytes"),
-    path("sessions/<int:pk>/request.json", panels.request_json, name="request-json"),
-    path("sessions/<int:pk>/request.sh", panels.request_curl, name="request-curl"),
+    path("sessions/<int:pk>/row/", downloads.row_bytes, name="row-bytes"),
+    path("sessions/<int:pk>/request.json", downloads.request_json, name="request-json"),
+    path("sessions/<int:pk>/request.sh", downloads.request_curl, name="request-curl"),
     path("sessions/<int:pk>/compare/", compare.page, name="compare"),
     path("sessions/<int:pk>/repair/", repair.page, name="repair"),
     path("sessions/<int:pk>/fork/", fork.page, name="fork"),

@@ -6,6 +6,7 @@
 
   /* The grid's own box where it scrolls by itself, else the page. */
   const inner = () => getComputedStyle(grid).overflowY === "auto";
+  const wide = () => matchMedia("(min-width: 761px)").matches;
   const row = (ref) => document.getElementById("r" + ref);
   const current = () => lines.querySelector('[aria-current="true"]');
   const rows = () => [...lines.querySelectorAll(".row")];
@@ -112,7 +113,7 @@
 
   /* Rows get their real height only when they come near: center again until the row stays where it should be. */
   function reveal(element, tries = 10) {
-    element.scrollIntoView({ block: "center" });
+    element.scrollIntoView({ block: inner() ? "center" : "nearest" });
     const before = element.getBoundingClientRect().top;
     if (tries) requestAnimationFrame(() => requestAnimationFrame(() => {
       if (element.isConnected && (tries > 8 || Math.abs(element.getBoundingClientRect().top - before) > 2)) reveal(element, tries - 1);
@@ -150,14 +151,13 @@
   }
 
   function column(number) {
-    const wide = matchMedia("(min-width: 761px)").matches;
     const forms = grid.closest(".forms");
-    if (wide) {
+    if (wide()) {
       if (forms.dataset.focus === number) delete forms.dataset.focus;
       else forms.dataset.focus = number;
     }
     forms.dataset.column = number;
-    forms.querySelectorAll(".cols button").forEach((button) => button.setAttribute("aria-pressed", String(wide ? button.dataset.column === forms.dataset.focus : button.dataset.column === number)));
+    forms.querySelectorAll(".cols button").forEach((button) => button.setAttribute("aria-pressed", String(wide() ? button.dataset.column === forms.dataset.focus : button.dataset.column === number)));
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -169,10 +169,10 @@
       const height = getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0;
       document.documentElement.style.setProperty("--tools-height", height + "px");
     }).observe(tools);
-    column(matchMedia("(min-width: 761px)").matches ? "" : "1");
+    column(wide() ? "" : "1");
     const wanted = decodeURIComponent(location.hash).match(/^#r(\+?\d+(?::\d+)?)$/);
     if (wanted) go(wanted[1]);
-    else if (current() && (inner() || location.search.includes("at="))) reveal(current());
+    else if (current() && (wide() || location.search.includes("at="))) reveal(current());
     watch();
 
     document.addEventListener("click", async (event) => {

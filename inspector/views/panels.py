@@ -21,7 +21,6 @@ from inspector.core.verdicts import SENTENCES
 from inspector.models import IndexedRow, Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
-from inspector.services.reveal_secret import reveal_secret
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
 
 from .desk import Desk, client_title, open_desk
@@ -126,7 +125,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "agents": [desk.agents[call] for call in row.calls.split("\n") if call in desk.agents],
         "value": jsontree.draw(value, safe_text) if value is not None else "",
         "raw": el("pre", safe_text(text), class_="json", tabindex=0),
-        "secret": holds_secret(data),
+        "secret": mask_bytes(data) != data,
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
         "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
         if row.on_branch and row.kind == "message"
@@ -350,57 +349,3 @@ def _history(desk: Desk, at: str, message: str) -> dict[str, Any]:
     for revision in found:
         revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
     return {"revisions": found, "entries": audit.entries(session=desk.session.pk)[:50]}
-
-
-# --- downloads ---
-
-
-@require_GET
-def request_json(request: HttpRequest, pk: int) -> HttpResponse:
-    """The derived request as JSON, secrets masked. 404 where there is none."""
-    answer = HttpResponse(_body(open_desk(request, pk), indent=2), content_type="application/json")
-    answer["Content-Disposition"] = 'attachment; filename="request.json"'
-    return answer
-
-
-@require_GET
-def request_curl(request: HttpRequest, pk: int) -> HttpResponse:
-    """A shell command that sends the derived request; the key stays a variable of the shell."""
-    body = _body(open_desk(request, pk), indent=None)
-    lines = [
-        "curl https://api.anthropic.com/v1/messages \\",
-        '  --header "x-api-key: $ANTHROPIC_API_KEY" \\',
-        '  --header "anthropic-version: 2023-06-01" \\',
-        '  --header "content-type: application/json" \\',
-        "  --data @- <<'REQUEST_BODY'",
-        body,
-        "REQUEST_BODY",
-    ]
-    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")
-
-
-def _body(desk: Desk, indent: int | None) -> str:
-    derived = desk.derived.inspection.request
-    if derived is None:
-        raise Http404("There is no request: this client would not resume the session.")
-    return safe_text(json.dumps(derived.body, indent=indent))
-
-
-def holds_secret(data: bytes) -> bool:
-    """Whether masking would change these bytes."""
-    return mask_bytes(data) != data
-
-
-@require_GET
-def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
-    """The exact bytes of row `at`. Where they hold a secret: only with the permission, and with an audit entry."""
-    desk = open_desk(request, pk)
-    row = desk.row(desk.at)
-    if row is None:
-        raise Http404("no such row")
-    data = stored.slices(revision=desk.revision, rows=[row])[0]
-    if holds_secret(data):
-        reveal_secret(revision=desk.revision, ref=row.ref, actor=request.user)
-    answer = HttpResponse(data, content_type="application/octet-stream")
-    answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'
-    return answer
