@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 
 from inspector.core import reading
 from inspector.core.findings import Severity
@@ -25,7 +26,7 @@ from inspector.queries import artifacts, derivation, indexing, screen
 from inspector.queries import rows as stored
 from inspector.templatetags.words import GATES
 
-from .drawing.minimap import Mark
+from .drawing import minimap
 
 SHOWS = {"all": "All rows", "messages": "Messages", "problems": "Problems", "left-out": "Left out"}
 HOWS = ("normal", "fork", "path", "switch")
@@ -122,7 +123,7 @@ class Desk:
 
     @cached_property
     def _tuples(self) -> list[tuple[Any, ...]]:
-        return _tuples_of(self.revision.pk, self.resume_as)
+        return _tuples_of(self.revision.pk, self.revision.digest, self.resume_as)
 
     @cached_property
     def _found(self) -> list[int] | None:
@@ -295,19 +296,21 @@ class Desk:
         here = [ref for finding in worst for ref in finding.rows if ref.startswith(f"{self.part}:")]
         return here[0] if here else self.leaf if self.part == 0 else ""
 
-    def marks(self) -> list[Mark]:
+    def map(self) -> SafeString:
         """The part on the map: every row, those that matter by what they are."""
         first, count = self.revision.parts.values_list("first_row", "rows").get(number=self.part)
-        words = dict(stored.minimap(revision=self.revision))
-        kinds = {seq: MARKS[word] for seq, word in words.items() if not self.is_agent or word in ("compaction", "damaged", "call")}
+        kinds: dict[int, str] = {}
         if count <= PROMPTS:
             said = stored.matching(revision=self.revision, show="messages", part=self.part).filter(role="user", tools="", results="")
-            kinds = dict.fromkeys(said.values_list("seq", flat=True), "u") | kinds
-        return [Mark(f"{self.part}:{number}", kinds.get(first + number, "o")) for number in range(count)]
+            kinds = dict.fromkeys((seq - first for seq in said.values_list("seq", flat=True)), "u")
+        for seq, word in stored.minimap(revision=self.revision):
+            if first <= seq < first + count and (not self.is_agent or word in ("compaction", "damaged", "call")):
+                kinds[seq - first] = MARKS[word]
+        return minimap.draw(self.part, count, kinds, self.row_href)
 
 
 @lru_cache(maxsize=4)
-def _tuples_of(revision: int, resume_as: ResumeAs) -> list[tuple[Any, ...]]:
+def _tuples_of(revision: int, digest: str, resume_as: ResumeAs) -> list[tuple[Any, ...]]:
     found = derivation.inspection_of(revision=Revision.objects.select_related("session").get(pk=revision), resume_as=resume_as)
     return list(indexing.rows_of(found))
 

@@ -19,7 +19,7 @@ from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, title
 
 from . import panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk, started_by
-from .drawing import grid, minimap
+from .drawing import grid
 from .drawing.html import el, join
 
 WINDOW = 200
@@ -83,7 +83,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "columns": COLUMNS,
         "total": desk.total(),
         "lines": draw(desk, rows, selected, ends=True),
-        "map": minimap.draw(desk.marks(), desk.row_href),
+        "map": desk.map(),
         "back": _back(desk),
         "here": panels.part_name(desk),
     } | panels.context(desk, selected)
@@ -147,7 +147,9 @@ def _edge(side: str, href: str, seq: int, words: str) -> SafeString:
 
 
 def _count(desk: Desk, show: str) -> str:
-    return {"problems": f" {len(desk.problem_refs):,}", "left-out": f" {desk.left_out():,}"}.get(show, "")
+    if show == "problems":
+        return f" {len(desk.problem_refs):,}"
+    return f" {desk.left_out():,}" if show == "left-out" else ""
 
 
 def _revisions(desk: Desk) -> list[Any]:

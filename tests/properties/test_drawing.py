@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.templatetags.words import code_spans, safe_text
-from inspector.views.drawing import ansi, jsontree, markdown, outline
+from inspector.views.drawing import ansi, jsontree, markdown, minimap, outline
 from inspector.views.drawing.html import el, join
 
 TEXT = st.text(st.characters(), max_size=200) | st.sampled_from(
@@ -101,3 +102,14 @@ def test_shown_text_can_be_encoded(text: str) -> None:
 def test_children_made_by_el_are_kept() -> None:
     assert join(el("i", "<"), "<", None) == "<i>&lt;</i>&lt;"
     assert el("input", name="a", checked=True, value=None) == '<input name="a" checked>'
+
+
+@given(st.integers(0, 5000), st.data())
+def test_the_map_has_few_slots_and_never_hides_a_problem(rows: int, data: st.DataObject) -> None:
+    kinds = data.draw(st.dictionaries(st.integers(0, max(rows - 1, 0)), st.sampled_from(minimap.WORST), max_size=20)) if rows else {}
+    drawn = minimap.draw(0, rows, kinds, lambda ref: f"#r{ref}")
+    seen = Seen(drawn)
+    assert seen.tags <= {"svg", "a", "title", "rect"}
+    assert drawn.count("<a ") == min(rows, minimap.SLOTS)
+    assert ('class="p"' in drawn) == ("p" in kinds.values())
+    assert all(0 <= int(number) < rows for number in re.findall(r'data-ref-link="0:(\d+)"', drawn))

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from django.utils.safestring import SafeString
 
 from .html import el, join
 
 SLOTS = 240
-WORST = ("p", "w", "c", "u", "m", "o", "x")
-"""Marks, the one to show first: problem, warning, compaction or added, user, message, other, left out."""
-NAMES = {"p": "problem", "w": "warning", "c": "compaction", "u": "user message", "m": "message", "o": "other row", "x": "left out"}
+WORST = ("p", "w", "c", "u", "o")
+"""Marks, the one to show first."""
+NAMES = {"p": "problem", "w": "warning", "c": "compaction", "u": "prompt", "o": "row"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One row on the map."""
+def draw(part: int, rows: int, kinds: Mapping[int, str], link: Callable[[str], str]) -> SafeString:
+    """SVG of the rows of a part. `kinds`: row number -> one of WORST, for those that are marked.
 
-    ref: str
-    kind: str
-    """One of WORST."""
-
-
-def draw(marks: Sequence[Mark], link: Callable[[str], str]) -> SafeString:
-    """SVG of the rows in order. Neighbours share a slot where there are too many; the worst of them gives colour and link."""
-    if not marks:
-        return SafeString("")
-    slots = min(SLOTS, len(marks))
-    height = min(1000 / slots, 14.0)
+    Neighbours share a slot where there are too many rows; the worst of them gives colour and link.
+    """
+    slots = min(SLOTS, rows)
+    worst: dict[int, tuple[int, int]] = {}
+    for number, kind in kinds.items():
+        slot, rank = number * slots // rows, (WORST.index(kind), number)
+        if slot not in worst or rank < worst[slot]:
+            worst[slot] = rank
+    height = min(1000 / max(slots, 1), 14.0)
     shapes = []
     for slot in range(slots):
-        first, last = slot * len(marks) // slots, (slot + 1) * len(marks) // slots
-        worst = min(marks[first:last], key=lambda mark: WORST.index(mark.kind))
+        rank, number = worst.get(slot, (WORST.index("o"), -(-slot * rows // slots)))
+        kind, ref = WORST[rank], f"{part}:{number}"
         thick = height - 1 if height > 3 else height * 0.85
-        width = 16 if worst.kind in "pw" else 12
-        rect = el("rect", x=3, y=f"{slot * height:.1f}", width=width, height=f"{max(thick, 1.5):.1f}", rx=1, class_=worst.kind)
-        title = el("title", f"{worst.ref}: {NAMES[worst.kind]}")
-        shapes.append(el("a", join(title, rect), href=link(worst.ref), data_ref_link=worst.ref, tabindex=-1))
-    return el("svg", *shapes, viewBox="0 0 22 1000", preserveAspectRatio="none", aria_hidden="true")
+        rect = el("rect", x=3, y=f"{slot * height:.1f}", width=16 if kind in "pw" else 12, height=f"{max(thick, 1.5):.1f}", rx=1, class_=kind)
+        title = el("title", f"{ref}: {NAMES[kind]}")
+        shapes.append(el("a", join(title, rect), href=link(ref), data_ref_link=ref, tabindex=-1))
+    return el("svg", *shapes, viewBox="0 0 22 1000", preserveAspectRatio="none", aria_hidden="true") if shapes else SafeString("")
