@@ -22,7 +22,7 @@ from inspector.core.source import Buffer
 FRAME = 256 << 10
 LONGEST = 1 << 20
 """A row longer than this is cut between frames."""
-READ = 4 << 20
+READ = 1 << 20
 LEVEL = 1
 KEPT = 8
 """Unpacked frames that a reader keeps."""

@@ -75,9 +75,11 @@ class Index:
     """Joins over the light rows of one inspection. Each is built when it is first asked for; nothing is parsed but damaged lines."""
 
     def __init__(self, inspection: Inspection) -> None:
-        self.inspection = inspection
+        # Not the inspection itself, which holds this index: a circle of all that was read would wait long for the collector.
         self.session = inspection.session
         self.state = inspection.state
+        self._request = inspection.request
+        self._operations = inspection.operations
 
     @cached_property
     def chain(self) -> list[Row]:
@@ -214,14 +216,14 @@ class Index:
     def problems(self) -> dict[str, list[Problem]]:
         """Problems of the derived request by the id of the provider's rule."""
         found: dict[str, list[Problem]] = defaultdict(list)
-        for problem in self.inspection.request.problems if self.inspection.request else ():
+        for problem in self._request.problems if self._request else ():
             found[problem.rule].append(problem)
         return found
 
     @cached_property
     def operations(self) -> dict[str, Operation]:
         """Operations by their call id."""
-        return {operation.call_id: operation for operation in self.inspection.operations if operation.call_id}
+        return {operation.call_id: operation for operation in self._operations if operation.call_id}
 
     def effect(self, call_id: str | None) -> str:
         """Class of a call's effect; `unknown` where none was worked out."""

@@ -68,6 +68,9 @@ def collection_paused(source: Source) -> Iterator[None]:
         yield
     finally:
         if pause:
+            # All of them go to the oldest generation unlooked at: enabling alone would make the next small allocation visit every one.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 

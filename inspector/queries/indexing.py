@@ -25,7 +25,7 @@ NO_BLOCKS = ("", "", "", "")
 
 
 def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
-    """One tuple of COLUMNS for each row of every part, in order."""
+    """One tuple of COLUMNS for each row of every part, in order. Only plain `str` and `int`: SQLite's driver looks up every other type anew."""
     # `_value_` and not `value`: the property costs as much as all else here, for a million rows.
     looked = derivation.inspection
     request = looked.request
@@ -36,8 +36,7 @@ def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
         pointers[place.row] = f"{pointers[place.row]}\n{place.pointer}" if place.row in pointers else place.pointer
     types: dict[str, str] = {}
     for seq, row in enumerate(looked.session.rows):
-        part, index, word, blocks = row.part, row.index, row.type, row.blocks
-        ref = f"{part}:{index}"
+        ref, word, blocks = row.ref, row.type, row.blocks
         uuid, parent, at = row.id or "", row.parent or "", row.at or ""
         said = f"{uuid}{parent}{at}"
         if len(said) > LONGEST or len(at) > 40 or not said.isascii() or "\0" in said:
@@ -45,8 +44,9 @@ def rows_of(derivation: Derivation) -> Iterator[tuple[Any, ...]]:
         if word not in types:
             types[word] = clean(word, 80)
         yield (
-            seq, part, index, row.start, row.end, row.kind._value_, types[word], uuid, parent, at, row.role or "", row.sidechain, row.damage or "",
-            " ".join(row.faults), *(_blocks(blocks) if blocks else NO_BLOCKS), ref in branch, pointers.get(ref, ""), *drops.get(ref, NO_DROP),
+            seq, row.part, row.index, row.start, row.end, row.kind._value_, types[word], uuid, parent, at, row.role or "", int(row.sidechain),
+            row.damage or "", " ".join(row.faults) if row.faults else "", *(_blocks(blocks) if blocks else NO_BLOCKS), int(ref in branch),
+            pointers.get(ref, ""), *drops.get(ref, NO_DROP),
         )  # fmt: skip
 
 
@@ -55,8 +55,15 @@ NO_DROP = ("", "", "")
 
 def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
     """Kinds, ids of calls, ids of answered calls, tool names."""
-    if len(blocks) == 1 and blocks[0].id is None:
-        return blocks[0].kind._value_, "", "", ""
+    if len(blocks) == 1:
+        (block,) = blocks
+        kind, said = block.kind, block.kind._value_
+        if block.id is None:
+            return said, "", "", ""
+        if kind is BlockKind.CALL:
+            return said, _line(block.id), "", _line(block.name)
+        if kind is BlockKind.RESULT:
+            return said, "", _line(block.id), ""
     calls = [block for block in blocks if block.kind in CALLS]
     answered = [block.id for block in blocks if block.kind in RESULTS]
     return (
@@ -68,7 +75,11 @@ def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
 
 
 def _lines(names: list[str | None]) -> str:
-    return "\n".join([clean(name, 200).replace("\n", " ") for name in names if name])
+    return "\n".join([_line(name) for name in names if name])
+
+
+def _line(name: str | None) -> str:
+    return clean(name, 200).replace("\n", " ")
 
 
 def added_rows(derivation: Derivation) -> list[dict[str, Any]]:
