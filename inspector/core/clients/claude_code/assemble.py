@@ -8,13 +8,12 @@ from typing import Any
 
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
-from .cleanup import THINKING, merge_blocks
+from .cleanup import NO_CONTENT, THINKING, merge_blocks
 from .context import attachment_blocks, is_persons_message, reminder, unframed
 from .items import Item
 from .javascript import json_text
 from .profiles import Profile
 
-NO_CONTENT = "(no content)"
 CALL_INTERRUPTED = "[Tool use interrupted]"
 ORPHAN_REMOVED = "[Orphaned tool result removed due to conversation resume]"
 TOOL_LOADED = "Tool loaded."

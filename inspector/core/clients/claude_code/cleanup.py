@@ -6,6 +6,7 @@ from ...verdicts import Drop, Reason, Stage
 from .items import Item, group_of, message_groups
 from .profiles import Profile
 
+NO_CONTENT = "(no content)"
 THINKING = ("thinking", "redacted_thinking")
 
 
@@ -21,6 +22,8 @@ class Cleanup:
     def run(self, keep_tail: bool, drop_tail: bool = False) -> None:
         """All steps in the client's order. `keep_tail`: unresolved calls of the last message may be answered; `drop_tail`: a last message
         none of whose calls is answered goes as a whole."""
+        if not self.profile.needs_attachment:
+            self.malformed_context()
         if drop_tail:
             self.unanswered_tail()
         self.unresolved_calls(keep_tail)
@@ -31,6 +34,13 @@ class Cleanup:
     def drop(self, item: Item, reason: Reason, because: str | None = None) -> None:
         for ref in item.refs or [item.ref]:
             self.drops[ref] = Drop(ref, Stage.CLEANUP, reason, because)
+
+    def malformed_context(self) -> None:
+        """Context rows that hold no context."""
+        for item in self.items:
+            if item.type == "attachment" and item.light.content_missing:
+                self.drop(item, Reason.MALFORMED)
+        self.items = [item for item in self.items if item.type != "attachment" or not item.light.content_missing]
 
     def unresolved_calls(self, keep_tail: bool) -> None:
         """Rows whose calls all lack a result go, unless they belong to the tail message of a client that answers it."""
@@ -64,19 +74,32 @@ class Cleanup:
         self.items = [item for item in self.items if item.type != "assistant" or group_of(item) != key]
 
     def tail_group(self) -> str | None:
-        """Message of the last assistant item, if nothing but results follows it and no other message stands between its rows."""
+        """Message of the last assistant item, if nothing but results and error texts follows it and no other message stands between its rows."""
         key: str | None = None
         left = 0
+        failed = False
         for item in reversed(self.items):
-            if item.type == "assistant" and not item.light.api_error:
-                if key is None:
-                    key, left = group_of(item), sum(1 for one in self.items if one.type == "assistant" and group_of(one) == group_of(item))
-                elif group_of(item) != key:
-                    return None if left else key
+            if item.type == "assistant" and key is None:
+                if item.light.api_error:
+                    failed = True
+                    continue
+                key, left = group_of(item), sum(1 for one in self.items if one.type == "assistant" and group_of(one) == group_of(item))
+            elif item.type == "assistant" and group_of(item) != key:
+                break
+            if item.type == "assistant":
                 left -= 1
             elif item.type == "user" and key is None and not item.results():
                 return None
-        return key
+        return None if left or (failed and self.ends_in_reply()) else key
+
+    def ends_in_reply(self) -> bool:
+        """Whether the last item that says something, calls without a result apart, is the model's: an error text behind it closes the turn."""
+        answered = {call for item in self.items if item.type == "user" for call in item.results()}
+        for item in reversed(self.items):
+            open_call = bool(item.calls()) and not answered & set(item.calls())
+            if item.is_conversation() and not item.light.api_error and not open_call and not only_thinks(item):
+                return item.type == "assistant"
+        return False
 
     def thinking_only(self) -> None:
         """Messages of which nothing but thinking is left."""
@@ -88,8 +111,7 @@ class Cleanup:
         }
         kept = []
         for item in self.items:
-            thinks = item.type == "assistant" and item.blocks() and all(block.get("type") in THINKING for block in item.blocks())
-            if thinks and group_of(item) not in speaks:
+            if item.type == "assistant" and only_thinks(item) and group_of(item) not in speaks:
                 self.drop(item, Reason.THINKING_ONLY)
             else:
                 kept.append(item)
@@ -102,7 +124,8 @@ class Cleanup:
         for item in self.items:
             alone = self.profile.blank_text == "row" or self.profile.blank_text == "spaces" and any(block.get("text") for block in item.blocks())
             scope = [item] if alone else groups.get(group_of(item), [item])
-            if item.type == "assistant" and is_blank(item) and all(map(is_blank, scope)):
+            blank = (is_blank(item) and all(map(is_blank, scope))) or (self.profile.drops_no_content and says_nothing(scope))
+            if item.type == "assistant" and blank:
                 self.drop(item, Reason.EMPTY_TEXT)
             else:
                 kept.append(item)
@@ -121,6 +144,11 @@ class Cleanup:
         self.items = merged
 
 
+def only_thinks(item: Item) -> bool:
+    """Whether all its blocks are thinking."""
+    return bool(item.blocks()) and all(block.get("type") in THINKING for block in item.blocks())
+
+
 def is_blank(item: Item) -> bool:
     """Whether an assistant item holds white-space text and nothing else."""
     if isinstance(item.content, str):
@@ -128,6 +156,11 @@ def is_blank(item: Item) -> bool:
     if not item.content:
         return False
     return all(isinstance(b, dict) and b.get("type") == "text" and not str(b.get("text") or "").strip() for b in item.content)
+
+
+def says_nothing(items: list[Item]) -> bool:
+    """Whether a message is the client's own stand-in for an empty one, and nothing else."""
+    return [block.get("text") for item in items for block in item.blocks()] == [NO_CONTENT]
 
 
 def merge_users(left: Item, right: Item) -> Item:

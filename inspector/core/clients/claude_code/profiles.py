@@ -68,6 +68,8 @@ class Profile:
     blank_text: str = "message"
     """White-space text in assistant messages: message (dropped when the whole message is blank; blank blocks of kept messages too) |
     spaces (a row of spaces by itself, an empty one only with its whole message) | row (each row by itself)."""
+    drops_no_content: bool = True
+    """An assistant message that is only the client's `(no content)` is dropped like an empty one."""
     blank_user_block: bool = True
     """A white-space user block is sent as `(no content)`."""
 
@@ -182,6 +184,7 @@ V89 = Profile(
     answers_unresolved_tail=False,
     blank_text="row",
     blank_user_block=False,
+    drops_no_content=False,
     interruption="last-row",
     parent_skips_context=True,
     caveat_is_quiet=False,

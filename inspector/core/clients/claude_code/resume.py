@@ -29,8 +29,8 @@ OUTCOME_UNKNOWN = (
 )
 INTERRUPTED = "[Request interrupted by user"
 CAVEAT = "<local-command-caveat>"
-COMMAND = ("<command-name>", "<command-message>", "<bash-input>")
-COMMAND_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
+COMMAND = ("<command-name>", "<command-message>")
+COMMAND_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>")
 
 
 def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
@@ -139,6 +139,8 @@ class Resume:
         if self.profile.interruption == "sentinel":
             if not answered and self.is_quiet(relevant):
                 return False
+            if relevant and relevant[-1].type == "attachment":  # context behind an error text opens the turn again
+                relevant = [item for item in relevant if not item.light.api_error]
             relevant = [item for item in relevant if item.type != "attachment"]
         if relevant[-1].type == "user" if relevant else self.profile.interruption == "sentinel":
             self.add("sentinel", sentinel())
