@@ -97,7 +97,8 @@ class Cleanup:
         answered = {call for item in self.items if item.type == "user" for call in item.results()}
         for item in reversed(self.items):
             open_call = bool(item.calls()) and not answered & set(item.calls())
-            if item.is_conversation() and not (item.light.api_error or open_call or only_thinks(item) or (item.type == "assistant" and is_blank(item))):
+            silent = item.light.api_error or open_call or only_thinks(item) or (item.type == "assistant" and is_blank(item))
+            if item.is_conversation() and not silent:
                 return item.type == "assistant"
         return False
 
