@@ -225,7 +225,7 @@ def _state(row: GridRow, findings: list[GridFinding]) -> SafeString:
         lines.append(el("span", f"client state: {row.type}", class_="faint why"))
     else:
         lines.append(el("span", "not loaded", class_="faint why"))
-    if any(finding.operation for finding in findings):
+    if any(finding.code == "uncertain-operation" for finding in findings):
         lines.append(el("span", "Operation: ", el("b", "nobody knows if it happened"), class_="why"))
     return el("div", *[el("div", line) for line in lines], role="cell")
 
