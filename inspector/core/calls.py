@@ -86,6 +86,7 @@ class Calls:
     agents: dict[str, list[int]] = field(default_factory=dict)
     """Call id -> parts that hold the transcripts of the agents it started."""
     without_row: list[WithoutRow] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +98,17 @@ class WithoutRow:
     """The row that names the tool."""
     after: Row
     """The last message of the unfinished turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A repair's note about a call that it took out of the conversation without anybody knowing whether it had run."""
+
+    key: str
+    """Key of the operation, as it was when the call stood in a row."""
+    call_id: str | None
+    tool: str
+    arguments: object
+    outcome: Outcome
+    """MARKED, or what a person said since."""
+    row: Row

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .calls import ORDER, Answer, Call, Calls, Outcome, WithoutRow
+from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
 from .effects import POLICY, Effect, EffectClass, effect_of, worst
 from .session import BlockKind, Row, Session
 from .state import RuntimeState
@@ -44,6 +44,8 @@ SAYS = {
     Outcome.MARKED: "A repair wrote this in place of a result that was never saved. Nobody knows what happened.",
 }
 GRADES = {Outcome.RESULT: "strong", Outcome.REFUSED: "strong", Outcome.DENIED: "strong", Outcome.HAPPENED: "strong", Outcome.DID_NOT_HAPPEN: "strong"}
+LEFT_OUT = "left-out"
+"""Kind of the evidence that a repair's note gives of a call that it took out."""
 ENDED = frozenset(("completed", "failed"))
 """Words of a notice that say that a background task came to its end."""
 
@@ -133,7 +135,10 @@ class _Ledger:
             done.update(twin.order for twin in twins)
             shown = next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
             listed += self._operation(shown, twins)
-        return listed + [self._without_row(found) for found in self.book.without_row]
+        listed += [self._without_row(found) for found in self.book.without_row]
+        notes = self.book.left_out
+        held = {operation.key for operation in listed} if notes else set()
+        return listed + [self._left_out(note) for note in notes if note.key not in held]
 
     def _twins(self, call: Call) -> list[Call]:
         """This call and its repetitions; calls that only share its id are others."""
@@ -213,6 +218,18 @@ class _Ledger:
             evidence=(Evidence("tools-used", says, found.noted.ref), Evidence("unfinished-turn", "No answer follows this message.", found.after.ref)),
         )  # fmt: skip
 
+    def _left_out(self, note: LeftOut) -> Operation:
+        effect = effect_of(self.session.client, note.tool, note.arguments)
+        says = "A repair left the call out of the conversation; whether it had run was not known."
+        evidence = [Evidence(LEFT_OUT, says, note.row.ref)]
+        if note.outcome in STATES:
+            evidence.append(Evidence(str(note.outcome), SAYS[note.outcome], note.row.ref, "strong"))
+        return Operation(
+            key=note.key, call_id=note.call_id, tool=note.tool, arguments=note.arguments, effect=str(effect.name), why_effect=effect.why,
+            state=STATES.get(note.outcome, "uncertain"), on_branch=True, call=None, result=None, evidence=tuple(evidence),
+            target=target_of(note.arguments),
+        )  # fmt: skip
+
     def _evidence(self, operation: Operation, call: Call, answers: list[Answer]) -> Iterable[Evidence]:
         if call.whole:
             yield Evidence("call", "The call was saved with all its arguments.", call.row.ref)
@@ -271,6 +288,11 @@ class _Ledger:
             if row.part == call.row.part and row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>":
                 return row
         return None
+
+
+def left_out(operation: Operation) -> bool:
+    """Whether its call is in no row any more, because a repair left it out on purpose."""
+    return operation.call is None and any(each.kind == LEFT_OUT for each in operation.evidence)
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")

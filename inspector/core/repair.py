@@ -20,6 +20,7 @@ from .edits import Edit, InsertRow, Step
 from .errors import ApplyError, PlanError
 from .findings import Finding
 from .inspection import Inspection
+from .session import BlockKind
 from .source import Source
 from .splice import splice
 from .steps import LEAVE_OUT, Context, Resolution
@@ -110,12 +111,30 @@ def plan(
 ) -> Plan:
     """Plan the repair of an inspected session. `at` is an ISO 8601 time with `Z`; `seed` any text.
 
-    Raises PlanError for a resolution of an unknown call, a choice for a step that the plan does not have, and for a plan that would lose
-    a call without saying so.
+    A choice for a step that another choice has made needless is passed over. Raises PlanError for a resolution of an unknown call, a choice
+    for a step that the plan can't have, and for a plan that would lose a call without saying so.
     """
+    given = dict(choices or {})
+
+    def made_with(chosen: dict[str, str]) -> Plan:
+        return _plan(inspection, findings, seed, at, dict(resolutions or {}), chosen)
+
+    made = made_with(given)
+    steps = {step.id for step in made.steps()}
+    for missing in given.keys() - steps:
+        fewer: list[dict[str, str]] = [{}] + [{id: choice for id, choice in given.items() if id != other} for other in given if other != missing]
+        if len(given) > 1 and any(missing in {step.id for step in made_with(chosen).steps()} for chosen in fewer):
+            del given[missing]
+    _check_choices(made, given)
+    _nothing_lost(inspection, made)
+    return made
+
+
+def _plan(
+    inspection: Inspection, findings: list[Finding], seed: str, at: str, resolutions: dict[str, Resolution], choices: dict[str, str]
+) -> Plan:
     writer = getattr(reading.CLIENTS[inspection.session.client], "write", None)
     first, found = inspection, findings
-    resolutions, choices = dict(resolutions or {}), dict(choices or {})
     resolving.check(inspection, resolutions)
     rounds: list[Round] = []
     origins: dict[str, str] = {}
@@ -129,7 +148,7 @@ def plan(
     lineage = {row.ref: row.ref for row in first.session.rows}
     while writer is not None:
         context = Context(current, writer, seed, at, resolutions, choices, origins, added, taken, began)
-        steps = _branch_kept(last, context, steps) or _round(context, found, times)
+        steps = _branch_kept(last, context, steps) or _round(context, found, times) or _left_out(first, context)
         if not steps:
             break
         if len(rounds) == ROUNDS:
@@ -144,7 +163,7 @@ def plan(
         last = current
         current = inspecting.inspect(spliced.source, first.resume_as, first.session.client)
         found = rulebook.diagnose(current)
-    made = Plan(
+    return Plan(
         client=first.session.client,
         base=source_digest(first.session.source),
         result=source_digest(current.session.source),
@@ -155,9 +174,6 @@ def plan(
         refused=current.state.refused,
         outcome=Outcome(current, found, lineage, changed),
     )
-    _check_choices(made, choices)
-    _nothing_lost(first, made)
-    return made
 
 
 def apply(source: Source, plan: Plan) -> Source:
@@ -188,6 +204,18 @@ def _branch_kept(last: Inspection, context: Context, steps: list[Step]) -> list[
     edit = context.insert(end, context.write.last_prompt_row(context.session, leaf.id, context.mark(KEEP)))
     why = "A bookmark for the client: the repair does not change which branch goes on."
     return [Step(id=KEEP, finding=steps[0].finding, rows=(known[0, leaf.id][-1].ref,), edits=(edit,), why=why)]
+
+
+def _left_out(first: Inspection, context: Context) -> list[Step]:
+    """Notes about uncertain operations whose call the plan has taken out of the file: what may have happened is not forgotten with it."""
+    now = context.inspection
+    known = {operation.key for operation in now.operations}
+    calls = {block.id for row in now.session.rows for block in row.blocks if block.kind is BlockKind.CALL}
+    gone = (
+        operation for operation in first.operations
+        if operation.state == "uncertain" and operation.call is not None and operation.call_id not in calls and operation.key not in known
+    )  # fmt: skip
+    return [resolving.note(context, operation) for operation in gone]
 
 
 def _round(context: Context, findings: list[Finding], times: Counter[str]) -> list[Step]:

@@ -8,6 +8,7 @@ from typing import Any
 from . import wording
 from .findings import Finding, Severity
 from .inspection import Inspection
+from .operations import left_out
 
 FORMS = ("all", "screen", "rows", "state", "request", "findings", "operations")
 
@@ -35,12 +36,11 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
         return f"This session can't be resumed: {state.refused}."
     blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]
     if said == "needs-reconciliation":
-        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain" and operation.call]
-        held = [operation for operation in uncertain if operation.call is not None]
-        if not held:
+        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain" and (operation.call or left_out(operation))]
+        if not uncertain:
             return "A tool may have run without any row that says so: look at what it could have changed before anybody goes on."
         more = f" and {wording.count(len(uncertain) - 1, 'other call')}" if len(uncertain) > 1 else ""
-        named = wording.operation(held[-1].tool, held[-1].arguments)
+        named = wording.operation(uncertain[-1].tool, uncertain[-1].arguments)
         return f"Nobody knows whether {named}{more} happened: check the target before anything is repeated."
     if said == "needs-repair":
         more = f" ({wording.count(len(blocking) - 1, 'more fault')})" if len(blocking) > 1 else ""

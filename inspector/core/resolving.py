@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import wording
 from .edits import Step
 from .errors import PlanError
 from .inspection import Inspection
-from .operations import Operation
+from .operations import Operation, left_out
 from .session import Block, BlockKind, Row
 from .steps import Context, Resolution, step
 from .symptoms import stand_in
@@ -62,8 +63,9 @@ def check(inspection: Inspection, resolutions: dict[str, Resolution]) -> None:
 
 
 def steps(context: Context) -> list[Step]:
-    """Steps that write resolutions into results that stand already: stand-ins, and results that do not say what happened."""
-    made = []
+    """Steps that write resolutions into results that stand already (stand-ins, and results that do not say what happened) and into notes
+    about calls that were left out."""
+    made = [step for operation in context.inspection.operations if left_out(operation) for step in _noted(context, operation)]
     for row in context.session.rows:
         for number, block in enumerate(row.blocks):
             if block.kind is BlockKind.RESULT and block.id:
@@ -74,6 +76,42 @@ def steps(context: Context) -> list[Step]:
                 if resolution is not None:
                     made += _rewrite(context, row, number, block, resolution, operation)
     return made
+
+
+def note(context: Context, operation: Operation) -> Step:
+    """Keep in mind an operation whose call the steps before have left out: a row of this project's own, which the client ignores."""
+    resolution = context.resolution(operation.key, operation.call_id)
+    id = f"{CODE}:{operation.key}"
+    end = list(context.session.main())[-1]
+    row = context.write.left_out_row(context.session, operation, _said(resolution), context.at, context.mark(id))
+    about = wording.operation(operation.tool, operation.arguments)
+    open_still = resolution is None or resolution.outcome == "unknown"
+    known = "nobody knows whether it ran" if open_still else f"a person says: {resolution.outcome if resolution else ''}"
+    why = f"The call {about} is no longer in the conversation; a note in the file, which the model never reads, keeps that {known}."
+    waits = operation.key if open_still else None
+    return step(CODE, id, [end], [context.insert(end, row)], why, waits_for=waits, details={"call": operation.call_id or ""})
+
+
+def _said(resolution: Resolution | None) -> dict[str, str]:
+    """A resolution as a note stores it."""
+    if resolution is None:
+        return {}
+    said = resolution.text.strip()
+    return {"resolution": resolution.outcome, **({"says": said} if said else {})}
+
+
+def _noted(context: Context, operation: Operation) -> list[Step]:
+    resolution = context.resolution(operation.key, operation.call_id)
+    row = context.session.row(str(operation.evidence[0].row))
+    value = context.value(row)
+    said = _said(resolution)
+    if resolution is None or {name: value[name] for name in ("resolution", "says") if name in value} == said:
+        return []
+    id = context.step_id(CODE, row)
+    mark = context.mark(id)
+    changed = {**{name: item for name, item in value.items() if name not in ("resolution", "says")}, **said, context.write.MARK: mark}
+    why = f"A person says about {operation.call_id or operation.key}: {resolution.outcome}. The note about the call that was left out keeps it."
+    return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": operation.call_id or ""})]
 
 
 def _rewrite(context: Context, row: Row, number: int, block: Block, resolution: Resolution, operation: Operation | None) -> list[Step]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from inspector.capture.folder import session_files, source_of
-from inspector.core import repair, rulebook
+from inspector.core import repair, report, rulebook
 from inspector.core.errors import ApplyError, PlanError
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.repair import Plan
@@ -107,10 +107,60 @@ def test_leaving_a_call_out_is_a_choice_that_names_it() -> None:
     source = killed().source()
     plan = planned(source, choices={"unresolved-call:0:1": "leave-out"})
     assert plan.steps()[0].chosen == "leave-out" and plan.steps()[0].details == {"call": "T1"}
-    assert len(lines(repair.apply(source, plan))) == 2
+    assert len(lines(repair.apply(source, plan))) == 3
     for choice in ({"unresolved-call:0:9": "leave-out"}, {"unresolved-call:0:1": "run-again"}):
         with pytest.raises(PlanError):
             planned(source, choices=choice)
+
+
+LEFT_OUT = {"unresolved-call:0:1": "leave-out"}
+
+
+def test_a_call_that_may_have_run_is_not_forgotten_when_it_is_left_out() -> None:
+    source = killed().source()
+    before = inspect(source, client="claude-code")
+    plan = planned(source, choices=LEFT_OUT)
+    assert plan.operations_open() == [before.operations[0].key] and [finding.code for finding in plan.remains()][:1] == ["uncertain-operation"]
+    made = repair.apply(source, plan)
+    note = json.loads(lines(made)[-1])
+    assert (note["type"], note["kind"], note["operation"]) == ("session-inspector", "left-out", before.operations[0].key)
+    looked = inspect(made, client="claude-code")
+    assert sent(inspect(made, ResumeAs(prompt="continue"), "claude-code"))[-1][0] == "user" and b"T1" not in lines(made)[0]
+    assert report.verdict(looked, rulebook.diagnose(looked)) == "needs-reconciliation" and "Bash" in report.summary(looked, [])
+    (operation,) = looked.operations
+    assert operation.call is None and operation.arguments == before.operations[0].arguments and operation.evidence[0].row == "0:2"
+    again = planned(made)
+    assert again.steps() == [] or all(step.finding != "uncertain-operation" for step in again.steps())
+    assert again.operations_open() == plan.operations_open()
+
+
+def test_a_resolution_of_a_call_that_is_left_out_is_kept_in_the_note() -> None:
+    source = killed().source()
+    at_once = repair.apply(source, planned(source, choices=LEFT_OUT, resolutions={"T1": Resolution("happened", "looked")}))
+    left = repair.apply(source, planned(source, choices=LEFT_OUT))
+    key = inspect(source, client="claude-code").operations[0].key
+    afterwards = repair.apply(left, planned(left, resolutions={key: Resolution("happened", "looked")}))
+    for made in (at_once, afterwards):
+        note = json.loads(lines(made)[-1])
+        assert (note["resolution"], note["says"]) == ("happened", "looked")
+        assert [operation.state for operation in inspect(made, client="claude-code").operations] == ["resolved"]
+        assert planned(made).operations_open() == []
+    assert repair.apply(afterwards, planned(afterwards, resolutions={key: Resolution("happened", "looked")})) == afterwards
+
+
+def test_a_call_that_only_reads_is_left_out_without_a_note() -> None:
+    source = killed("Read").source()
+    made = repair.apply(source, planned(source, choices=LEFT_OUT))
+    assert b"session-inspector" not in b"".join(lines(made))
+
+
+def test_a_choice_for_a_step_that_another_choice_removed_is_passed_over() -> None:
+    source = killed().source()
+    follow = next(step.id for step in planned(source).steps() if step.finding == "open-turn")
+    plan = planned(source, choices={**LEFT_OUT, follow: "leave-open"})
+    assert plan.digest() == planned(source, choices=LEFT_OUT).digest() and follow not in [step.id for step in plan.steps()]
+    with pytest.raises(PlanError):
+        planned(source, choices={**LEFT_OUT, "open-turn:0:77": "leave-open"})
 
 
 def test_a_result_in_a_spliced_line_is_recovered_instead_of_answered() -> None:

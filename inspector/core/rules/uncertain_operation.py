@@ -7,8 +7,8 @@ that says "rejected" does not prove that nothing ran: an interruption writes it 
 
 **What the client does.** It goes on.
 
-**What the repair does.** A call without a result gets the marked one that says that nobody knows (`unresolved-call`). The operation stays open
-until a person has looked.
+**What the repair does.** A call without a result gets the marked one that says that nobody knows (`unresolved-call`). A call that you leave out
+is kept in a note of the inspector beside the conversation. Either way the operation stays open until a person has looked.
 
 **What to check.** The target, with a read: the file's content, `git ls-remote`, the record by its business id. Then say what you found, with
 the evidence. What the model says later is no evidence.
@@ -21,13 +21,22 @@ from collections.abc import Iterator
 from .. import wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..operations import left_out
 
 CODES = ("uncertain-operation",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each whose call is in a row; a warning where that row is on a branch that is not continued."""
+    """One finding for each whose call is in a row, or was until a repair left it out; a warning where that row is on a branch that is not
+    continued."""
     for operation in inspection.operations:
+        if operation.state == "uncertain" and left_out(operation):
+            yield Finding(
+                "uncertain-operation", Severity.ERROR, tuple(each.row for each in operation.evidence if each.row),
+                f"We don't know if this happened: {wording.operation(operation.tool, operation.arguments)} was left out of the conversation "
+                "by a repair, and the model does not know of it. Check the target before it is repeated.",
+                operation=operation.key,
+            )  # fmt: skip
         if operation.state != "uncertain" or operation.call is None:
             continue
         row = inspection.row(operation.call)

@@ -10,7 +10,8 @@ the model does not know of it and may do the same again.
 further up. Earlier releases drop them all without a word.
 
 **What the repair does.** It keeps the call and adds a marked error result that says that nobody knows whether it ran, and that asks the model
-to look first. You may give the real outcome instead, or leave the call out as the client would.
+to look first. You may give the real outcome instead, or leave the call out as the client would: a note in the file, which the model never reads, then
+keeps the question open.
 
 **What to check.** The target itself: the file, the branch, the order, the log. A sentence of the model is no evidence.
 """

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...calls import Answer, Call, Calls, Notice, Outcome, WithoutRow
+from ...calls import Answer, Call, Calls, LeftOut, Notice, Outcome, WithoutRow
 from ...jsonspans import NotJson, loads, recover
 from ...session import BlockKind, Row, RowKind, Session
 from ...symptoms import REJECTED, interruption, stand_in
 from .read import light_row
-from .write import MARK
+from .write import LEFT_OUT, MARK, NOTE
 
 NEVER_ASKED = ("Claude requested permissions", "Permission to use")
 """How results begin that the permission check wrote in place of a run; no tool writes them."""
@@ -24,6 +24,7 @@ STOPPED_TEXTS = re.compile(r"(?:Error: )?(?:\[Request interrupted|The user doesn
 CUT_CALL = re.compile(rb'"type"\s*:\s*"tool_use"\s*,\s*"id"\s*:\s*"([^"\\]{1,200})"\s*,\s*"name"\s*:\s*"([^"\\]{1,200})"')
 NOTICE = re.compile(r"<tool-use-id>([^<]+)</tool-use-id>")
 NOTICE_STATUS = re.compile(r"<status>([^<]+)</status>")
+RESOLVED = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
 SURE = frozenset((Outcome.RESULT, Outcome.REFUSED, Outcome.DENIED, Outcome.HAPPENED, Outcome.DID_NOT_HAPPEN))
 
 
@@ -49,8 +50,23 @@ def calls(session: Session) -> Calls:
     if unsure:
         _notes(session, book, unsure)
         _agents(session, book, unsure)
+    book.left_out = _left_out(session)
     book.without_row = _without_row(session, book)
     return book
+
+
+def _left_out(session: Session) -> list[LeftOut]:
+    """The notes of repairs about calls that they left out; of several about one operation the last."""
+    found: dict[str, LeftOut] = {}
+    for row in session.rows:
+        value = session.value(row) if row.type == NOTE and row.part == 0 else None
+        if not isinstance(value, dict) or value.get("kind") != LEFT_OUT:
+            continue
+        key, call_id, tool = (value.get(name) for name in ("operation", "callId", "tool"))
+        if isinstance(key, str) and isinstance(tool, str) and (call_id is None or isinstance(call_id, str)):
+            outcome = RESOLVED.get(str(value.get("resolution")), Outcome.MARKED)
+            found[key] = LeftOut(key, call_id, tool, value.get("arguments"), outcome, row)
+    return list(found.values())
 
 
 def _records(session: Session, fragments: list[tuple[Row, str, str]]) -> Iterator[tuple[Row, Row]]:
@@ -103,8 +119,7 @@ def _outcome(session: Session, row: Row, record: Row, number: int) -> Outcome:
         return Outcome.RESULT
     mark = value.get(MARK)
     if isinstance(mark, dict) and "resolution" in mark:
-        resolved = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
-        return resolved.get(str(mark["resolution"]), Outcome.MARKED)
+        return RESOLVED.get(str(mark["resolution"]), Outcome.MARKED)
     if not (block.error or light.denial):
         return Outcome.LAUNCHED if light.task else Outcome.RESULT
     decision = value.get("permissionDecision")
@@ -199,7 +214,7 @@ def _without_row(session: Session, book: Calls) -> list[WithoutRow]:
     listed = session.value(noted).get("tools") if noted else None
     if noted is None or not isinstance(listed, list):
         return []
-    seen = {call.tool for call in book.calls}
+    seen = {call.tool for call in book.calls} | {note.tool for note in book.left_out}
     unseen = [name for name in listed if isinstance(name, str) and name not in seen]
     after = next(filter(None, (_unfinished(session, part) for part in (0, *session.agents))), None) if unseen else None
     return [WithoutRow(name, noted, after) for name in dict.fromkeys(unseen)] if after else []

@@ -19,9 +19,9 @@ RECORD_TYPES = frozenset(
     "last-prompt mode permission-mode custom-title agent-name agent-color ai-title agent-setting tag worktree-state file-history-snapshot "
     "file-history-delta attribution-snapshot marble-origami-commit marble-origami-snapshot context-collapse-commit context-collapse-snapshot "
     "queue-operation content-replacement summary progress api-request api-request-shape api-request-blob tools-used atis-latch cost-state "
-    "pr-link task-summary speculation-accept".split()
+    "pr-link task-summary speculation-accept session-inspector".split()
 )
-"""Row types outside the chain that the recorded clients, or the documents this project was founded on, name."""
+"""Row types outside the chain that the recorded clients, or the documents this project was founded on, name; the last one is this project's own."""
 SAVED_TO = re.compile(r"saved to: ([^\n]+)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 

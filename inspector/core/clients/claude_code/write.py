@@ -10,11 +10,17 @@ import re
 from typing import Any
 
 from ...jsonspans import NotJson, loads
+from ...operations import Operation
 from ...session import Row, Session
 from .resume import CONTINUATION, SENTINEL
 
 MARK = "sessionInspector"
 """Key of the machine-readable mark on every row that a repair or a fork adds, and on rows whose message it rewrites."""
+
+NOTE = "session-inspector"
+"""Type of the rows that hold a note of this project and nothing of the client's: the client ignores types that it does not know."""
+LEFT_OUT = "left-out"
+"""Kind of the note that keeps in mind a call that a repair left out and of which nobody knows whether it ran."""
 
 CARRIED = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug", "agentId")
 """Fields that each chain row repeats, in the client's order."""
@@ -120,6 +126,15 @@ def sentinel_row(session: Session, near: Row, parent: str, *, id: str, message_i
 def last_prompt_row(session: Session, leaf: str, mark: dict[str, Any]) -> bytes:
     """The record that tells this client at which row to go on."""
     return line({"type": "last-prompt", "leafUuid": leaf, "explicit": True, "sessionId": session.id, MARK: mark})
+
+
+def left_out_row(session: Session, operation: Operation, resolution: dict[str, Any], at: str, mark: dict[str, Any]) -> bytes:
+    """The note about a call that is no longer in the conversation; `resolution` holds what a person said of it (`resolution`, `says`), or nothing."""
+    note = {
+        "type": NOTE, "kind": LEFT_OUT, "operation": operation.key, "callId": operation.call_id, "tool": operation.tool,
+        "arguments": operation.arguments, "sessionId": session.id, "at": at, **resolution, MARK: mark,
+    }  # fmt: skip
+    return line(note)
 
 
 def rewritten(raw: bytes, value: dict[str, Any]) -> bytes:
