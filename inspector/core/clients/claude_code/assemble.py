@@ -65,6 +65,8 @@ class Assembly:
                 self.assistant(item)
         for wire in self.wires:
             self.polish(wire)
+        if self.profile.drops_thinking_only:
+            self.drop_thinking_only()
         self.wires = [wire for wire in self.wires if wire.blocks or wire.context]
         if self.profile.cleans_pairs:
             self.pair()
@@ -214,6 +216,14 @@ class Assembly:
         if wire.empty and not out:
             out.append(({"type": "text", "text": NO_CONTENT}, wire.empty))
         wire.blocks = calls_last(out) if wire.role == "assistant" and self.profile.calls_last else out
+
+    def drop_thinking_only(self) -> None:
+        """Messages of which only thinking was left on the way. Their neighbours are not merged any more."""
+        for wire in self.wires:
+            if wire.role == "assistant" and wire.blocks and all(block.get("type") in THINKING for block, _ in wire.blocks):
+                for _, ref in wire.blocks:
+                    self.drop(ref, Reason.THINKING_ONLY)
+                wire.blocks = []
 
     def pair(self) -> None:
         """Each call answered once, right behind its message; each result with its call before it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...verdicts import Drop, Reason, Stage
 from .items import Item, group_of, message_groups
 from .profiles import Profile
@@ -23,7 +25,7 @@ class Cleanup:
         """All steps in the client's order. `keep_tail`: unresolved calls of the last message may be answered; `drop_tail`: a last message
         none of whose calls is answered goes as a whole."""
         if not self.profile.needs_attachment:
-            self.malformed_context()
+            self.malformed()
         if drop_tail:
             self.unanswered_tail()
         self.unresolved_calls(keep_tail)
@@ -35,12 +37,15 @@ class Cleanup:
         for ref in item.refs or [item.ref]:
             self.drops[ref] = Drop(ref, Stage.CLEANUP, reason, because)
 
-    def malformed_context(self) -> None:
-        """Context rows that hold no context."""
+    def malformed(self) -> None:
+        """Rows whose content is of no kind that can be sent."""
+        kept: list[Item] = []
         for item in self.items:
-            if item.type == "attachment" and item.light.content_missing:
+            if item.light.content_missing:
                 self.drop(item, Reason.MALFORMED)
-        self.items = [item for item in self.items if item.type != "attachment" or not item.light.content_missing]
+            else:
+                kept.append(item)
+        self.items = kept
 
     def unresolved_calls(self, keep_tail: bool) -> None:
         """Rows whose calls all lack a result go, unless they belong to the tail message of a client that answers it."""
@@ -105,14 +110,13 @@ class Cleanup:
     def thinking_only(self) -> None:
         """Messages of which nothing but thinking is left."""
         groups = message_groups(self.items)
+        blank_too = self.profile.blank_text == "message"
         speaks = {
-            key
-            for key, group in groups.items()
-            if any(block.get("type") not in THINKING for item in group for block in item.blocks() if item.content)
+            key for key, group in groups.items() if not all(is_silent(block, blank_too) for item in group if item.content for block in item.blocks())
         }
         kept = []
         for item in self.items:
-            if item.type == "assistant" and only_thinks(item) and group_of(item) not in speaks:
+            if item.type == "assistant" and only_thinks(item, blank_too) and group_of(item) not in speaks:
                 self.drop(item, Reason.THINKING_ONLY)
             else:
                 kept.append(item)
@@ -145,9 +149,14 @@ class Cleanup:
         self.items = merged
 
 
-def only_thinks(item: Item) -> bool:
-    """Whether all its blocks are thinking."""
-    return bool(item.blocks()) and all(block.get("type") in THINKING for block in item.blocks())
+def is_silent(block: dict[str, Any], blank_too: bool) -> bool:
+    """Whether a block is thinking or, with `blank_too`, text that can't be seen."""
+    return block.get("type") in THINKING or (blank_too and block.get("type") == "text" and not str(block.get("text") or "").strip())
+
+
+def only_thinks(item: Item, blank_too: bool = False) -> bool:
+    """Whether it holds thinking and nothing that speaks."""
+    return any(block.get("type") in THINKING for block in item.blocks()) and all(is_silent(block, blank_too) for block in item.blocks())
 
 
 def is_blank(item: Item) -> bool:

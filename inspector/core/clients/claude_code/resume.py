@@ -56,11 +56,11 @@ def unreadable(session: Session, chain: Chain, profile: Profile) -> str | None:
     """Why this client fails on a row of the chain, or None."""
     for row in chain.rows:
         light: Light = row.extra
-        if row.kind is RowKind.MESSAGE and profile.needs_message and (light.message_missing or (row.type == "user" and light.message_odd)):
+        if row.kind is RowKind.MESSAGE and profile.needs_message and (light.message_missing or (row.type == "user" and light.content_missing)):
             return f"Failed to resume session: row {row.ref} has no message"
         if (
             row.type == "assistant"
-            and ((light.string_content and not row.blocks[0].blank) or light.content_missing)
+            and ((light.string_content and (light.text or not row.blocks[0].blank)) or light.content_missing)
             and profile.string_assistant == "refuse"
         ):
             return f"no request was sent: the content of row {row.ref} is not a list of blocks"
