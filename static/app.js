@@ -41,6 +41,7 @@ async function copy(button) {
 }
 
 document.addEventListener("click", (event) => {
+  document.querySelectorAll(".menu[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
   const opener = event.target.closest("[data-dialog]");
   if (opener) openDialog(opener.dataset.dialog);
   event.target.closest("#goto .results a")?.closest("dialog").close();
@@ -53,7 +54,16 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
 
+/* One Escape closes: a search field would take the first for itself. */
+function closeTop(event) {
+  const dialog = event.target.closest("dialog[open]");
+  if (dialog) { event.preventDefault(); dialog.close(); return; }
+  const menu = document.querySelector(".menu[open]");
+  if (menu) { menu.open = false; menu.querySelector("summary").focus(); }
+}
+
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") return closeTop(event);
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();
     openDialog("goto");

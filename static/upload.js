@@ -23,6 +23,21 @@
 
   const size = (bytes) => bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
+  function linked({ href, words }) {
+    const link = document.createElement("a");
+    link.href = href;
+    link.className = "inline";
+    link.textContent = words;
+    return link;
+  }
+
+  function warning(text) {
+    const line = document.createElement("li");
+    line.className = "notice warn";
+    line.textContent = text;
+    return line;
+  }
+
   function send(form, files) {
     if (!files.length) return;
     const line = document.createElement("li");
@@ -72,8 +87,10 @@
       request.onprogress();
       if (request.status === 200 && last?.finished) {
         done(last.words);
+        line.append(...last.sessions.map(linked));
+        if (last.warning) line.after(warning(last.warning));
         if (last.open) location.assign(last.open);
-        else htmx.ajax("GET", location.pathname + location.search, { target: "#sessions", select: "#sessions", swap: "outerHTML" });
+        else htmx.ajax("GET", location.pathname + location.search, { target: "#list", select: "#list", swap: "outerHTML" });
       } else done(`${name}: ${last?.error || `the server answered ${request.status}`}. Nothing was imported.`, true);
     };
     request.onerror = () => done(`${name}: the connection was lost. Nothing was imported; drop it again.`, true);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,12 +13,14 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Count, Q, QuerySet
 
 from inspector.capture.layout import registry_entry
-from inspector.models import Session
+from inspector.models import IndexedRow, Session
 from inspector.models.text import clean
 
 from .artifacts import open_artifact
 
 PAGE = 50
+CALL_ID = re.compile(r"(?:toolu|srvtoolu|call)_\w{3,}", re.ASCII)
+"""Words that are looked for in the rows as well: that reads the index of every session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ def matching(
     *, client: str = "", verdict: str = "", project: str = "", since: datetime | None = None, text: str = "",
     mine: AbstractBaseUser | None = None, agents: bool = False,
 ) -> QuerySet[Session]:  # fmt: skip
-    """Sessions that fit every filter given. `project` is a slug; every word of `text` must occur, in any order; sub-agents only on request."""
+    """Sessions that fit every filter given. `project` is a slug; every word of `text` must occur, in any order, in what the inbox shows, the
+    prompts or (an id of a call) the rows; sub-agents only on request."""
     found = Session.objects.all() if agents else Session.objects.exclude(relation=Session.Relation.SUB_AGENT)
     exact = {"client": client, "verdict": verdict, "slug": project}
     found = found.filter(**{name: value for name, value in exact.items() if value})
@@ -40,8 +44,12 @@ def matching(
         found = found.filter(last_activity__gte=since)
     if mine is not None:
         found = found.filter(imported_by=mine.pk)
-    for word in clean(text).lower().split()[:8]:
-        found = found.filter(search__contains=word)
+    for word in clean(text).split()[:8]:
+        here = Q(search__contains=word.lower()) | Q(summary__icontains=word)
+        if CALL_ID.fullmatch(word):
+            rows = IndexedRow.objects.filter(Q(calls__contains=word) | Q(results__contains=word))
+            here |= Q(current__in=rows.values("revision"))
+        found = found.filter(here)
     return found
 
 

@@ -126,6 +126,12 @@ def bytes_words(size: int | None) -> str:
 
 
 @register.filter
+def folder_breaks(path: str) -> SafeString:
+    """A path that breaks behind its separators, never inside a name that fits the line."""
+    return SafeString("<wbr>".join(format_html("{}", piece) for piece in re.split(r"(?<=[/\\\\])", path)))
+
+
+@register.filter
 def thousands(value: int | None) -> str:
     """`12,345`."""
     return f"{value or 0:,}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -11,8 +12,13 @@ from django.views.decorators.http import require_GET
 
 from inspector.models import AuditEntry, Session
 from inspector.queries import audit as trail
+from inspector.templatetags.words import bytes_words, safe_text, titled
 
 PAGE = 100
+LABELS = {"name": "", "note": "", "sha256": "SHA-256", "native_id": "id", "why": "because of", "reason": "reason:", "may": "may"}
+"""Name of a detail -> words before its value, where the name itself will not do."""
+CODES = ("sha256", "native_id", "row", "name")
+BOOLEANS = {"masked": "secrets masked"}
 
 
 @require_GET
@@ -20,14 +26,15 @@ def page(request: HttpRequest) -> HttpResponse:
     """Entries, newest first; `?verify=1` follows the whole chain."""
     before = request.GET.get("before", "")
     found = list(trail.entries(before=int(before) if before.isdecimal() and len(before) < 18 else None)[: PAGE + 1])
+    known = {session.pk: titled(session) for session in Session.objects.filter(pk__in={entry.session for entry in found if entry.session})}
     for entry in found:
         entry.details = _words(entry)
+        entry.title = known.get(entry.session, "")
     check = trail.verify_chain() if request.GET.get("verify") else None
     newest = AuditEntry.objects.order_by("-seq").first()
     context = {
         "entries": found[:PAGE],
         "older": f"?before={found[PAGE - 1].seq}" if len(found) > PAGE else "",
-        "known": set(Session.objects.filter(pk__in=[entry.session for entry in found if entry.session]).values_list("pk", flat=True)),
         "broken": None if check is None else f"{check.bad}: {check.why}" if check.bad is not None else "",
         "checked": check.entries if check else 0,
         "head": newest.hash if newest else "",
@@ -36,8 +43,23 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _words(entry: AuditEntry) -> str:
+    """The details in words, those without a value left out."""
     details = json.loads(entry.body).get("details") or {}
-    return " · ".join(f"{name} {value if isinstance(value, (str, int)) else json.dumps(value)}" for name, value in details.items())[:400]
+    said = (_said(name, value) for name, value in details.items() if value not in (None, "", [], {}))
+    return safe_text(" · ".join(words for words in said if words))[:600]
+
+
+def _said(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return BOOLEANS.get(name, name) if value else ""
+    if name == "base" and isinstance(value, list):
+        return "from session {}, revision {}".format(*value)
+    if name in ("size", "freed"):
+        return f"{bytes_words(value)}{' erased' if name == 'freed' else ''}"
+    if name in ("files", "sessions") and isinstance(value, int):
+        return f"{value:,} {name if value != 1 else name[:-1]}"
+    words = ", ".join(f"`{item}`" if name in CODES else str(item) for item in (value if isinstance(value, list) else [value]))
+    return f"{LABELS.get(name, name.replace('_', ' '))} {words}".strip()
 
 
 @require_GET

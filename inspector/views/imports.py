@@ -20,10 +20,14 @@ from django.views.decorators.http import require_POST
 from inspector.capture import layout, upload
 from inspector.core.errors import CoreError
 from inspector.services import import_sessions as service
+from inspector.templatetags.words import titled
 
 log = logging.getLogger(__name__)
 TICK = 1.0
 """Seconds between two lines while nothing happens: writing one is how a closed connection is noticed."""
+LINKED = 20
+"""Sessions that the message of an import links to."""
+WORDS = {"imported": "brought in", "changed": "changed since the last import", "unchanged": "here already with the same bytes"}
 
 
 @require_POST
@@ -44,7 +48,9 @@ def imports(request: HttpRequest) -> HttpResponseBase:
         messages.error(request, f"Nothing was imported. {error}")
         return redirect("inbox")
     messages.success(request, _said(outcomes))
-    return redirect(_open(outcomes) or reverse("inbox"))
+    if unknown := _unknown(outcomes):
+        messages.warning(request, unknown)
+    return redirect(reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else reverse("inbox"))
 
 
 def _run(pairs: list[tuple[str, Any]], actor: AbstractBaseUser, progress: Any) -> list[service.Outcome]:
@@ -71,7 +77,7 @@ def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[s
     def work() -> None:
         try:
             outcomes = _run(pairs, actor, progress)
-            lines.put({"finished": True, "words": _said(outcomes), "open": _open(outcomes)})
+            lines.put(_finished(outcomes))
         except (CoreError, OSError) as error:
             lines.put({"error": str(error)})
         except service.Cancelled:
@@ -99,11 +105,25 @@ def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[s
 
 
 def _said(outcomes: list[service.Outcome]) -> str:
-    words = {"imported": "brought in", "changed": "changed since the last import", "unchanged": "here already with the same bytes"}
-    counts = {what: sum(1 for outcome in outcomes if outcome.what == what) for what in words}
-    return "; ".join(f"{count:,} session{'s' if count != 1 else ''} {words[what]}" for what, count in counts.items() if count) + "."
+    counts = {what: sum(1 for outcome in outcomes if outcome.what == what) for what in WORDS}
+    return "; ".join(f"{count:,} session{'s' if count != 1 else ''} {WORDS[what]}" for what, count in counts.items() if count) + "."
 
 
-def _open(outcomes: list[service.Outcome]) -> str:
-    """Where to go next: the session, when there is one; the list otherwise."""
-    return reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else ""
+def _unknown(outcomes: list[service.Outcome]) -> str:
+    """The warning about files that no known program wrote; blank without any."""
+    names = [outcome.session.name for outcome in outcomes if outcome.session.client == "raw"]
+    if not names:
+        return ""
+    named = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    return f"{named}: no known program wrote this. It is kept as raw rows, which can be read and exported but not resumed."
+
+
+def _finished(outcomes: list[service.Outcome]) -> dict[str, Any]:
+    """The last line: what came in, with links; `open` is the one session that is worth going to at once, where nothing else must be read first."""
+    shown = [
+        {"href": reverse("session", args=[outcome.session.pk]), "words": titled(outcome.session)[:80], "what": WORDS[outcome.what]}
+        for outcome in outcomes[:LINKED]
+    ]
+    unknown = _unknown(outcomes)
+    at_once = len(outcomes) == 1 and outcomes[0].what != "unchanged" and not unknown
+    return {"finished": True, "words": _said(outcomes), "warning": unknown, "sessions": shown, "open": shown[0]["href"] if at_once else ""}

@@ -38,6 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
     verdict = asked["verdict"] if asked["verdict"] in ORDER else ""
     found = inbox.inbox(after=asked["after"], verdict=verdict, **filters)
     counts = dict(inbox.choices(field="verdict", **filters))
+    known = {name for name, _ in inbox.choices(field="verdict")}
     total = inbox.matching(**filters).count()
     for session in found.sessions:
         session.client_title = client_title(session.client)
@@ -49,7 +50,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
     chips = [{"words": "All", "style": "plain", "count": total, "href": href(verdict=""), "current": not verdict}]
     for name in ORDER:
-        if counts.get(name) or name in ORDER[:2]:
+        if name in known or name in ORDER[:2]:
             style, words = VERDICTS[name]
             chips.append({"words": words, "style": style, "count": counts.get(name, 0), "href": href(verdict=name), "current": verdict == name})
     context = {

@@ -146,6 +146,21 @@ def test_the_box_of_ctrl_k_goes_to_a_rule(page: Any, bring_in: Bring) -> None:
     page.wait_for_url("**/rules/unresolved-call/")
 
 
+def test_one_escape_closes_a_box_or_a_menu(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/")
+    page.keyboard.press("Control+k")
+    page.locator("#goto input").fill("some words")
+    page.keyboard.press("Escape")
+    assert not page.locator("#goto").is_visible()
+    page.locator(".menu summary").click()
+    page.keyboard.press("Escape")
+    assert page.locator(".menu[open]").count() == 0
+    page.locator(".menu summary").click()
+    page.locator("h1").click()
+    assert page.locator(".menu[open]").count() == 0
+
+
 def test_the_box_of_ctrl_k_goes_to_a_row(page: Any, bring_in: Bring) -> None:
     session = bring_in(KILLED)
     page.goto(f"/sessions/{session.pk}/")
@@ -290,6 +305,7 @@ def test_it_reads_repairs_and_exports_without_a_script(chromium: Any, live_serve
     page = context.new_page()
     page.goto(f"/sessions/{session.pk}/")
     assert page.locator(".verdict").is_visible()
+    assert page.locator("[role=columnheader]").first.inner_text() == "Screen"
     page.locator(".fold a").first.click()
     assert page.locator("[id='r0:0']").count() == 1
     page.get_by_role("link", name="Runtime state").click()

@@ -48,6 +48,29 @@ def test_several_files_and_an_archive_in_one_drop(page: Any) -> None:
     page.wait_for_selector(".uploads >> text=2 sessions brought in")
     page.wait_for_selector("#sessions tbody tr:nth-child(2)")
     assert Session.objects.count() == 2
+    assert page.locator(".filters .chip").first.inner_text().split() == ["All", "2"]
+    links = page.locator(".uploads a")
+    assert {links.nth(at).get_attribute("href") for at in range(2)} == {f"/sessions/{session.pk}/" for session in Session.objects.all()}
+
+
+def test_a_file_that_is_here_already_says_so(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    session.slug = ""
+    session.save()
+    page.goto("/")
+    drop(page, (KILLED.name, KILLED.read_bytes()))
+    page.wait_for_selector(".uploads >> text=1 session here already with the same bytes")
+    page.locator(".uploads a").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+
+
+def test_a_file_of_no_known_program_is_named(page: Any, client_of: Any, owner: Any) -> None:
+    page.goto("/")
+    drop(page, ("README.md", b"# Read me\n\nNothing of a session.\n"))
+    page.wait_for_selector(".uploads .notice.warn >> text=README.md: no known program wrote this")
+    assert page.locator(".uploads a").count() == 1
+    answer = client_of(owner).post("/imports/", {"files": [io.BytesIO(b"other text")]}, follow=True)
+    assert "no known program wrote this" in answer.content.decode()
 
 
 def test_what_can_not_be_imported_says_why_and_leaves_nothing(page: Any) -> None:
@@ -167,6 +190,11 @@ def test_the_inbox_is_filtered_searched_and_paged_by_key(page: Any, bring_in: Br
     assert page.locator("#sessions tbody tr").count() == 1
     page.goto("/?q=no+such+words")
     assert "No session fits" in page.inner_text("#sessions")
+    assert page.locator(".filters .chip", has_text="Ready to resume").inner_text().split()[-1] == "0"
+    for words in ("nobody+knows+whether", "toolu_mock_d8ac4e_002"):
+        page.goto(f"/?q={words}")
+        assert page.locator("#sessions tbody tr").count() == 1
+    assert page.locator("input[type=search]:visible").count() == 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -189,3 +217,13 @@ def test_entries_of_a_running_import_fill_in_by_themselves(page: Any, bring_in: 
     Session.objects.filter(pk=session.pk).update(status="ready", verdict="needs-repair")
     page.wait_for_selector("#sessions >> text=Needs repair")
     assert "Being read" not in page.inner_text("#sessions")
+
+
+def test_the_audit_trail_is_in_words(page: Any, bring_in: Bring, client_of: Any, owner: Any) -> None:
+    session = bring_in(KILLED)
+    client_of(owner).post(f"/sessions/{session.pk}/export/", {"revision": "1", "mask": "1"})
+    page.goto("/audit/")
+    first = page.locator("tbody tr").first
+    assert "revision 1" in first.inner_text() and "secrets masked" in first.inner_text()
+    assert first.locator("a").inner_text() == str(session)
+    assert not {"null", "[", "True"} & set(page.locator("tbody td:last-child").all_inner_texts())
