@@ -18,7 +18,7 @@ from .errors import PlanError
 from .findings import Finding
 from .index import CHAIN_KINDS
 from .inspection import Inspection
-from .session import Row, RowKind, Session
+from .session import BlockKind, Row, RowKind, Session
 from .source import Part, Source
 from .splice import splice
 
@@ -74,6 +74,8 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
     branch = {refs.get(ref, ref) for ref in start.state.branch}
     leaf = start.state.leaf or ""
     made = _Writer(session, writer, new_id, at, start, branch, refs.get(leaf, leaf)).run()
+    if row is not None:
+        made.notes += _come_along(inspection, session.row(row), branch)
     _sound(start, made)
     return made
 
@@ -100,6 +102,25 @@ def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> tuple[
     if looked.state.refused is None and (leaf is None or leaf.id != row.id):
         raise PlanError(f"the client would not go on from row {ref}", hint="Choose a row on the branch, or repair the session first")
     return looked, chosen.lineage
+
+
+def _come_along(inspection: Inspection, row: Row, branch: set[str]) -> list[str]:
+    """What a person must know who chose a row in the middle of one answer of the model: the client holds such an answer whole."""
+    looked = index.of(inspection)
+    above = list(looked.ancestors(row))
+    answer = next((each for each in above if each.role == "assistant"), None)
+    message = index.message_of(answer) if answer is not None else None
+    pieces = [other for other in inspection.session.main() if other.role == "assistant" and index.message_of(other) == message]
+    calls = {block.id for piece in pieces for block in piece.blocks if block.kind is BlockKind.CALL}
+    later = [other for other in inspection.session.main() if other.ref in branch and other.index > row.index]
+    along = [other.ref for other in later if other in pieces or any(block.kind is BlockKind.RESULT and block.id in calls for block in other.blocks)]
+    if not along:
+        return []
+    earlier = next((each for each in above if each not in pieces and each.index < pieces[0].index and each.id), None)
+    stop = f"; choose {earlier.ref} to stop before it" if earlier is not None else ""
+    named = f"{', '.join(along[:6])}{f' and {len(along) - 6} more' if len(along) > 6 else ''}"
+    one = len(along) == 1
+    return [f"{'Row' if one else 'Rows'} {named} {'comes' if one else 'come'} along: the same answer of the model, with its results{stop}."]
 
 
 class _Writer:

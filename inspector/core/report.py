@@ -53,6 +53,14 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
     return f"The next request would hold {sent}; note that {wording.clause(known[-1].message)}{more}."
 
 
+def simulated_note(inspection: Inspection) -> str | None:
+    """What a person must know where the release that was asked for is not the one that was simulated."""
+    asked, simulated = inspection.resume_as.version, inspection.state.version
+    if asked is None or asked == simulated or inspection.session.client == "raw":
+        return None
+    return f"{asked} was not observed; simulated as {simulated}"
+
+
 def answer(path: str, inspection: Inspection, findings: list[Finding], form: str = "all") -> dict[str, Any]:
     """One JSON document; the keys that `form` asks for are present."""
     session, state, request = inspection.session, inspection.state, inspection.request
@@ -64,6 +72,7 @@ def answer(path: str, inspection: Inspection, findings: list[Finding], form: str
         "verdict": verdict(inspection, findings),
         "summary": summary(inspection, findings),
         "refused": state.refused,
+        "simulated_note": simulated_note(inspection),
     }
     wants = FORMS if form == "all" else (form,)
     if "rows" in wants:

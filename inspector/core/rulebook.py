@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import ModuleType
 
+from . import reading
 from .findings import Finding, Severity
 from .inspection import Inspection
 from .rules import (
@@ -156,8 +157,9 @@ ORDER = tuple(Severity)
 
 def diagnose(inspection: Inspection) -> list[Finding]:
     """Findings of every rule, in rule order. A problem of the request that a rule has already named makes that finding no second one,
-    but as severe as the problem is."""
+    but as severe as the problem is. That the client refuses the session can be repaired where one of its causes can."""
     found: list[Finding] = []
+    writes = hasattr(reading.CLIENTS[inspection.session.client], "write")
     named: dict[tuple[str, str], int] = {}
     for rule in RULES:
         for finding in rule.find(inspection):
@@ -168,8 +170,13 @@ def diagnose(inspection: Inspection) -> list[Finding]:
                 continue
             named.update(((finding.code, row), len(found)) for row in finding.rows)
             mends = finding.severity is not Severity.INFO and any(finding.code in phase for phase in PHASES)
-            found.append(replace(finding, repairable=mends))
-    return found
+            found.append(replace(finding, repairable=mends and writes))
+    mends = any(finding.repairable for finding in found if finding.code not in resume_refused.CODES)
+    return [
+        finding if finding.code not in resume_refused.CODES or mends or resume_refused.misleading(inspection) is not None
+        else replace(finding, repairable=False)
+        for finding in found
+    ]  # fmt: skip
 
 
 PAGES: dict[str, str] = {code: rule.__doc__ or "" for rule in RULES for code in rule.CODES}

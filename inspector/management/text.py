@@ -37,6 +37,8 @@ def clean(value: Any) -> str:
 def _lines(doc: dict[str, Any]) -> Iterator[str]:
     yield f"{VERDICTS[doc['verdict']]}: {clean(doc['summary'])}"
     yield f"{doc['client']}, simulated {doc['client_version']}, session {doc['session'] or 'without id'}"
+    if doc["simulated_note"]:
+        yield f"{clean(doc['simulated_note'])}."
     if doc["refused"]:
         yield f"Refused: {clean(doc['refused'])}"
     for found in doc.get("findings", []):

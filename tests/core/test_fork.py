@@ -62,7 +62,7 @@ def test_a_fork_begins_at_any_row_of_any_branch() -> None:
             forked(made.source(), row=row)
 
 
-def test_parallel_results_beside_the_chain_are_copied() -> None:
+def parallel() -> Source:
     made = Transcript()
     made.user("Ship it.")
     first = made.assistant(call("T1"), message="m1")
@@ -70,7 +70,18 @@ def test_parallel_results_beside_the_chain_are_copied() -> None:
     made.user([result("T1")], parentUuid=first)
     made.user([result("T2")], parentUuid=second)
     made.assistant(text("Both done."))
-    source = made.source()
+    return made.source()
+
+
+def test_a_fork_in_the_middle_of_one_answer_says_what_comes_along() -> None:
+    notes = forked(parallel(), row="0:1").notes
+    assert notes[-1] == "Rows 0:2, 0:3, 0:4 come along: the same answer of the model, with its results; choose 0:0 to stop before it."
+    for row in ("0:0", "0:5"):
+        assert not any("along" in note for note in forked(parallel(), row=row).notes)
+
+
+def test_parallel_results_beside_the_chain_are_copied() -> None:
+    source = parallel()
     assert said(forked(source).source) == said(source) and "T1" in said(source)
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from inspector.core import rules
 from inspector.core.dialects.anthropic_messages import RULES as PROVIDER_RULES
-from inspector.core.rulebook import PAGES, RULES
+from inspector.core.inspection import inspect
+from inspector.core.rulebook import PAGES, RULES, diagnose
 from inspector.core.rules import (
     dangling_parent,
     image_limits,
@@ -21,6 +22,9 @@ from inspector.core.rules import (
     unparseable_row,
     unresolved_call,
 )
+from inspector.core.source import Part, Source
+
+from .transcripts import conversation, text
 
 CONTRACT = set(
     """truncated-tail spliced-lines nul-block unparseable-row non-object-row lone-surrogate oversized-row bad-timestamp missing-final-newline
@@ -69,3 +73,14 @@ def test_bytes_come_before_the_chain_messages_calls_state_and_limits() -> None:
     order = [truncated_tail, unparseable_row, dangling_parent, thinking_only, unresolved_call, lost_tool_output, image_limits, request_problems]
     assert [rule for rule in RULES if rule in order] == order
     assert RULES[-1] is request_problems
+
+
+def test_a_refusal_can_be_repaired_only_where_a_step_would_come_of_it() -> None:
+    empty, program = (Source(name, (Part(name, data),)) for name, data in (("a.jsonl", b""), ("a.py", b"import os\n")))
+    misled = conversation()
+    aside = misled.assistant(text("An agent's answer."), isSidechain=True)
+    misled.record("last-prompt", leafUuid=aside, explicit=True)
+    for source, mends in ((empty, False), (program, False), (misled.source(), True)):
+        looked = inspect(source)
+        assert looked.state.refused
+        assert [finding.repairable for finding in diagnose(looked) if finding.code == "resume-refused"] == [mends]

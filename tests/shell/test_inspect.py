@@ -36,6 +36,13 @@ def test_a_clean_session_answers_zero() -> None:
     assert out.startswith("Ready to resume: ")
 
 
+def test_a_release_that_was_not_observed_is_named_with_what_was_simulated() -> None:
+    _, out, _ = run(str(CLEAN), "--client-version", "9.9.9", "--json")
+    assert json.loads(out)["simulated_note"] == "9.9.9 was not observed; simulated as 2.1.332"
+    assert "9.9.9 was not observed; simulated as 2.1.332" in run(str(CLEAN), "--client-version", "9.9.9")[1]
+    assert json.loads(run(str(CLEAN), "--client-version", "2.1.89", "--json")[1])["simulated_note"] is None
+
+
 @pytest.mark.parametrize("form", ["screen", "rows", "state", "request", "findings", "operations"])
 def test_a_form_brings_its_own_key_only(form: str) -> None:
     _, out, _ = run(str(CLEAN), "--form", form, "--json")
