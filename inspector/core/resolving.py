@@ -16,18 +16,29 @@ from .symptoms import stand_in
 CODE = "uncertain-operation"
 LOOK_FIRST = "Before you rely on it or run it again, look at the files that it touches and at the status of its task."
 
+STAMP = "resolved without second person"
+"""What marks and records say of an answer that one person gave alone."""
+
 
 def text_for(resolution: Resolution | None) -> str:
-    """The text that answers a call without a recorded result."""
+    """The text that answers a call without a recorded result: what was found, by whom and when."""
+    ended = "The session ended before a result of this call was recorded."
     said = f" Their words: “{resolution.text.strip()}”." if resolution and resolution.text.strip() else ""
     if resolution is None or resolution.outcome == "unknown":
-        return f"[The session ended before a result of this call was recorded. Nobody knows whether it ran, or how far it got.{said} {LOOK_FIRST}]"
+        looked = f" {_who(resolution)}, without a sure answer." if resolution and resolution.by else ""
+        return f"[{ended} Nobody knows whether it ran, or how far it got.{looked}{said} {LOOK_FIRST}]"
     if resolution.outcome == "happened":
         return (
-            f"[The session ended before a result of this call was recorded. A person checked: it took effect.{said} "
+            f"[{ended} {_who(resolution)}: it took effect.{said} "
             "Its output is not known. Do not run it again; read the files and the status of its task to see what it left.]"
         )
-    return f"[The session ended before a result of this call was recorded. A person checked: it did not take effect.{said} {LOOK_FIRST}]"
+    return f"[{ended} {_who(resolution)}: it did not take effect.{said} {LOOK_FIRST}]"
+
+
+def _who(resolution: Resolution) -> str:
+    """`anna checked on 2026-11-30 12:34 UTC`."""
+    when = f" on {resolution.at[:10]} {resolution.at[11:16]} UTC" if resolution.at else ""
+    return f"{resolution.by or 'A person'} checked{when}"
 
 
 def is_error(resolution: Resolution | None) -> bool:
@@ -40,6 +51,10 @@ def mark_for(context: Context, id: str, resolution: Resolution | None, key: str 
     more: dict[str, Any] = {"resolution": resolution.outcome if resolution else "unknown"}
     if resolution and resolution.text.strip():
         more["says"] = resolution.text.strip()
+    if resolution and resolution.by:
+        more["by"] = resolution.by
+        if resolution.outcome != "unknown":
+            more["stamp"] = STAMP
     if key:
         more["operation"] = key
     return context.mark(id, **more)

@@ -27,6 +27,10 @@ class Resolution:
 
     outcome: Literal["happened", "did-not-happen", "unknown"]
     text: str = ""
+    by: str = ""
+    """Name of the person; blank where it is not known."""
+    at: str = ""
+    """ISO 8601 time with `Z` at which they said so; blank where it is not known."""
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ class Revision(models.Model):
     added = models.JSONField(default=list)
     """Rows that a resume would add: objects with `ref`, `why`, `parent`, `text`, `pointers`."""
     counts = models.JSONField(default=dict)
-    """rows, messages, on_branch, reached, open_operations, fatal, errors, warnings, infos, size, problems."""
+    """rows, messages, on_branch, reached, open_operations, fatal, errors, warnings, infos, size, problems, sent (messages of the next request)."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="revision_number")]

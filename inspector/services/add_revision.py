@@ -18,9 +18,15 @@ from .artifacts import Incoming, kept
 from .write_revision import write_revision
 
 
-def add_revision(*, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str = "") -> Revision:
-    """The repaired `source` as the next revision of the base's session. `plan` is the plan as applied, as JSON; `lineage` new ref -> ref in base."""
-    return _write(base.session, Revision.Kind.REPAIRED, base, source, plan, lineage, actor, note)
+def add_revision(
+    *, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str = "",
+    details: dict[str, Any] | None = None,
+) -> Revision:  # fmt: skip
+    """The repaired `source` as the next revision of the base's session. `plan` is the plan as applied, as JSON; `lineage` new ref -> ref in base.
+
+    `details` is what the audit entry says besides.
+    """
+    return _write(base.session, Revision.Kind.REPAIRED, base, source, plan, lineage, actor, note, details)
 
 
 def add_fork(*, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str = "") -> Revision:
@@ -34,8 +40,9 @@ def add_fork(*, base: Revision, source: Source, plan: Any, lineage: dict[str, st
 
 
 def _write(
-    session: Session, kind: str, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str
-) -> Revision:
+    session: Session, kind: str, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str,
+    more: dict[str, Any] | None = None,
+) -> Revision:  # fmt: skip
     source = replace(source, hints={name: hint for name, hint in source.hints.items() if name != "live"})
     known = kept(part.sha256() for part in source.parts)
     with Incoming() as incoming:
@@ -52,5 +59,6 @@ def _write(
                 session=session, kind=kind, derivation=derivation, hashes=hashes, parent=base, plan=plan, lineage=lineage, author=actor, note=note
             )
             details = {"revision": revision.number, "base": [base.session_id, base.number], "sha256": hashes[0][0], "note": note}
+            details |= more or {}
             append_audit(actor=actor, action=f"session-{kind}", session=session.pk, details=details)
     return revision

@@ -8,6 +8,8 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from inspector.core import repair
 from inspector.core.errors import ApplyError
+from inspector.core.resolving import STAMP
+from inspector.core.steps import Resolution
 from inspector.models import Revision
 from inspector.queries.artifacts import source_of
 from inspector.queries.derivation import inspection_of
@@ -15,18 +17,31 @@ from inspector.queries.derivation import inspection_of
 from .add_revision import add_revision
 
 
-def repair_session(*, revision: Revision, actor: AbstractBaseUser, seed: str, at: str, choices: Mapping[str, str], digest: str) -> Revision:
+def repair_session(
+    *, revision: Revision, actor: AbstractBaseUser, seed: str, at: str, choices: Mapping[str, str], digest: str,
+    resolutions: Mapping[str, Resolution] | None = None,
+) -> Revision:  # fmt: skip
     """The repaired revision. `seed` and `at` (ISO 8601 with `Z`) are those of the review; `digest` is that of the plan which was shown.
 
+    `resolutions`, by key of the operation, are what the actor found out; they stay in the plan, in the audit entry and in the new rows' marks.
     Raises ApplyError where the plan is no longer the one that was reviewed, PlanError where none can be made.
     """
+    resolutions = dict(resolutions or {})
     derived = inspection_of(revision=revision)
-    plan = repair.plan(derived.inspection, derived.findings, seed=seed, at=at, choices=choices)
+    plan = repair.plan(derived.inspection, derived.findings, seed=seed, at=at, choices=choices, resolutions=resolutions)
     if plan.refused is not None:
         raise ApplyError(f"there is nothing to resume: {plan.refused}", hint="Nothing was written")
     if plan.digest() != digest:
         raise ApplyError("the plan is not the one that was reviewed", hint="Look at the new plan and apply that one")
-    note = ", ".join(dict.fromkeys(step.finding for step in plan.steps()))
+    found = [_on_record(key, resolution) for key, resolution in resolutions.items()]
+    note = ", ".join(dict.fromkeys([*(step.finding for step in plan.steps()), *(f"{each['operation']}: {each['outcome']}" for each in found)]))
     return add_revision(
-        base=revision, source=repair.apply(source_of(revision), plan), plan=repair.report(plan), lineage=plan.outcome.lineage, actor=actor, note=note
-    )
+        base=revision, source=repair.apply(source_of(revision), plan), plan=repair.report(plan) | {"resolutions": found},
+        lineage=plan.outcome.lineage, actor=actor, note=note, details={"resolutions": found} if found else None,
+    )  # fmt: skip
+
+
+def _on_record(key: str, resolution: Resolution) -> dict[str, str]:
+    """What was found, by whom and when, as plan and audit entry keep it."""
+    kept = {"operation": key, "outcome": resolution.outcome, "text": resolution.text, "by": resolution.by, "at": resolution.at}
+    return kept if resolution.outcome == "unknown" else kept | {"stamp": STAMP}

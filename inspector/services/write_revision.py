@@ -25,6 +25,8 @@ from .artifacts import digest_of
 TABLE = IndexedRow._meta.db_table
 SEVERITIES = {Severity.FATAL: "fatal", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
 TALK = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
+OF_A_REVISION = ("problems", "sent")
+"""Counts that lists of sessions do not show."""
 PROMPTS = 20_000
 """Characters of prompts that the inbox search looks in."""
 
@@ -111,6 +113,7 @@ def counts_of(derivation: Derivation) -> dict[str, int]:
         "open_operations": sum(1 for operation in looked.operations if operation.state == "uncertain"),
         "size": sum(len(part.data) for part in looked.session.source.parts),
         "problems": len(looked.request.problems) if looked.request else 0,
+        "sent": len(looked.request.body.get("messages") or ()) if looked.request else 0,
     } | dict.fromkeys(SEVERITIES.values(), 0)
     for finding in derivation.findings:
         counts[SEVERITIES[finding.severity]] += 1
@@ -138,9 +141,9 @@ def describe(session: Session, revision: Revision, derivation: Derivation) -> No
         session.verdict, session.summary = Session.Verdict.FINISHED, "A sub-agent's conversation; it goes on only with the session that started it."
     session.status = Session.Status.FAILED if derivation.failed else Session.Status.READY
     session.picker, session.picker_reason = picker_of(session, derivation)
-    session.last_activity = newest_time(derivation) or session.last_activity or timezone.now()
+    session.last_activity = activity_of(session, revision, derivation)
     for name, count in revision.counts.items():
-        if name != "problems":
+        if name not in OF_A_REVISION:
             setattr(session, name, count)
     said = (session.title, session.native_id, session.name, session.slug, session.folder, session.agent, *prompts)
     session.search = clean("\n".join(part for part in said if part).lower(), PROMPTS)
@@ -170,6 +173,16 @@ def newest_of(derivation: Derivation, key: str) -> str | None:
         if isinstance(value, dict) and isinstance(value.get(key), str):
             return str(value[key])
     return None
+
+
+def activity_of(session: Session, revision: Revision, derivation: Derivation) -> datetime:
+    """When the client last wrote: the newest time of the rows as they were imported. Rows that a repair adds are no activity of the session."""
+    known = session.last_activity
+    if revision.kind == Revision.Kind.REPAIRED and known is not None:
+        return known
+    newest = newest_time(derivation) or known or timezone.now()
+    origin = session.parent.last_activity if revision.kind == Revision.Kind.FORKED and session.parent else None
+    return min(newest, origin) if origin is not None else newest
 
 
 def newest_time(derivation: Derivation) -> datetime | None:

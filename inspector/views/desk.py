@@ -88,7 +88,7 @@ class Desk:
     def query(self, **changes: Any) -> str:
         """Query string of this view with changes; defaults are left out so that addresses stay short."""
         values = {
-            "rev": self.revision.number if self.revision.pk != self.session.current_id else None,
+            "rev": self.revision.number if self.is_old else None,
             "as": self.resume_as.how if self.resume_as.how != "normal" else None,
             "version": self.resume_as.version,
             "model": self.resume_as.model,
@@ -140,7 +140,7 @@ class Desk:
     @cached_property
     def problem_refs(self) -> list[str]:
         """Rows of this part with findings above info, in order."""
-        refs = {ref for finding in self.findings if finding.severity != "info" for ref in finding.rows if ref.startswith(f"{self.part}:")}
+        refs = {ref for finding in self.problems for ref in finding.rows if ref.startswith(f"{self.part}:")}
         return sorted(refs, key=lambda ref: int(ref.split(":")[1]))
 
     @cached_property
@@ -224,6 +224,11 @@ class Desk:
         return self._lineage is not None and ref not in self._lineage
 
     @property
+    def is_old(self) -> bool:
+        """Whether a newer revision of the session is the current one."""
+        return self.revision.pk != self.session.current_id
+
+    @property
     def is_agent(self) -> bool:
         """Whether the session is a sub-agent's conversation, which no client resumes by itself."""
         return self.session.relation == Session.Relation.SUB_AGENT
@@ -242,6 +247,11 @@ class Desk:
         found = self.revision.findings.all() if self.default else self.derived.findings
         seen = [Seen(f.code, str(f.severity), f.message, f.rows, f.repairable, f.operation or None) for f in found]
         return [finding for finding in seen if finding.code not in WHOLE_SESSION] if self.is_agent else seen
+
+    @property
+    def problems(self) -> list[Seen]:
+        """Findings above info: what every count of findings counts."""
+        return [finding for finding in self.findings if finding.severity != "info"]
 
     @cached_property
     def findings_at(self) -> dict[str, list[Seen]]:
@@ -286,13 +296,14 @@ class Desk:
         if self.default:
             return self.revision.counts
         reached = sum(1 for row in self._tuples if row[POINTERS])
-        return self.revision.counts | {"reached": reached, "messages": len(self.derived.inspection.state.messages)}
+        request = self.derived.inspection.request
+        return self.revision.counts | {"reached": reached, "sent": len(request.body.get("messages") or ()) if request else 0}
 
     def start(self) -> str:
         """Where the page opens: the row asked for, the defect, else the leaf."""
         if self.at:
             return self.at
-        worst = sorted((f for f in self.findings if f.severity != "info" and f.rows), key=lambda f: list(Severity).index(Severity(f.severity)))
+        worst = sorted((f for f in self.problems if f.rows), key=lambda f: list(Severity).index(Severity(f.severity)))
         here = [ref for finding in worst for ref in finding.rows if ref.startswith(f"{self.part}:")]
         return here[0] if here else self.leaf if self.part == 0 else ""
 

@@ -23,7 +23,8 @@ from inspector.queries import audit
 from inspector.queries import rows as stored
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
 
-from .desk import Desk, client_title, open_desk
+from . import found
+from .desk import Desk, Seen, client_title, open_desk
 from .drawing import ansi, jsontree, markdown, outline
 from .drawing.grid import place_words
 from .drawing.html import Child, el
@@ -62,13 +63,7 @@ def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
     name = desk.panel if desk.panel in TABS else "findings"
     tabs = []
     for key, words in TABS.items():
-        count = (
-            sum(1 for finding in desk.findings if finding.severity != "info")
-            if key == "findings"
-            else desk.counts.get("open_operations")
-            if key == "operations"
-            else 0
-        )
+        count = {"findings": len(desk.problems), "operations": desk.counts.get("open_operations", 0)}.get(key, 0)
         tabs.append({
             "words": f"{words} {count}" if count else words,
             "href": desk.href(panel=key, at=at) + "#panel",
@@ -157,14 +152,22 @@ def images(value: Any) -> Iterator[str]:
 
 
 def _findings(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    shown = [
-        {
-            "severity": finding.severity, "code": finding.code, "message": safe_text(finding.message), "repairable": finding.repairable,
-            "links": links(desk, finding.rows), "more": max(0, len(finding.rows) - 6),
-        }
-        for finding in desk.findings[:LIMIT]
-    ]  # fmt: skip
-    return {"findings": shown, "findings_left": max(0, len(desk.findings) - LIMIT), "repair_href": reverse("repair", args=[desk.session.pk])}
+    infos = [finding for finding in desk.findings if finding.severity == "info"]
+    return {
+        "findings": [_finding(desk, finding) for finding in desk.problems[:LIMIT]],
+        "infos": [_finding(desk, finding) for finding in infos[:LIMIT]],
+        "info_count": len(infos),
+        "findings_left": max(0, len(desk.problems) - LIMIT) + max(0, len(infos) - LIMIT),
+        "repair_href": reverse("repair", args=[desk.session.pk]) + (f"?rev={desk.revision.number}" if desk.is_old else ""),
+        "old_number": desk.revision.number if desk.is_old else 0,
+    }
+
+
+def _finding(desk: Desk, finding: Seen) -> dict[str, Any]:
+    return {
+        "severity": finding.severity, "code": finding.code, "message": safe_text(finding.message), "repairable": finding.repairable,
+        "links": links(desk, finding.rows), "more": max(0, len(finding.rows) - 6),
+    }  # fmt: skip
 
 
 def _state(desk: Desk, at: str, message: str) -> dict[str, Any]:
@@ -301,13 +304,22 @@ def _message_number(pointer: str) -> int | None:
 def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
     order = list(OPERATION_STATES)
     order.insert(0, order.pop(order.index("uncertain")))
-    found = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain"]
-    found.sort(key=lambda op: order.index(op.state) if op.state in order else len(order))
-    return {"operations": [_operation(desk, op) for op in found[:LIMIT]], "operations_left": max(0, len(found) - LIMIT)}
+    listed = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain"]
+    listed.sort(key=lambda op: order.index(op.state) if op.state in order else len(order))
+    return {
+        "operations": [operation_words(desk, op) for op in listed[:LIMIT]],
+        "operations_left": max(0, len(listed) - LIMIT),
+        "answer_href": reverse("repair", args=[desk.session.pk]) + f"?rev={desk.revision.number}",
+    }
 
 
-def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
+def operation_words(desk: Desk, operation: Operation) -> dict[str, Any]:
+    """Template context of one operation, with the question to a person where it is open."""
     chip, badge, sentence = OPERATION_STATES.get(operation.state, ("plain", operation.state, ""))
+    said = found.said(desk, operation)
+    if operation.state == "resolved" and said:
+        badge = found.OUTCOMES[said["resolution"]][0].rstrip("…")
+        sentence = ""
     asked = (
         operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
     )
@@ -324,6 +336,8 @@ def _operation(desk: Desk, operation: Operation) -> dict[str, Any]:
         "links": links(desk, [ref for ref in (operation.call, operation.result) if ref]),
         "on_branch": operation.on_branch,
         "evidence": evidence,
+        "said": {name: safe_text(text) for name, text in said.items()} if said.get("by") or said.get("says") else {},
+        "question": found.question(operation, {}) if found.asked_of(operation) and found.writes(desk) else None,
     }
 
 
@@ -345,7 +359,7 @@ def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
 
 
 def _history(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    found = list(desk.session.revisions.select_related("author", "parent").order_by("-number"))
-    for revision in found:
+    revisions = list(desk.session.revisions.select_related("author", "parent").order_by("-number"))
+    for revision in revisions:
         revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
-    return {"revisions": found, "entries": audit.entries(session=desk.session.pk)[:50]}
+    return {"revisions": revisions, "entries": audit.entries(session=desk.session.pk)[:50]}

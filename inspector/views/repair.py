@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -15,22 +15,27 @@ from django.views.decorators.http import require_http_methods
 
 from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
-from inspector.core.errors import CoreError
+from inspector.core.errors import ApplyError, CoreError
 from inspector.core.inspection import Inspection
 from inspector.models import Revision
 from inspector.services.repair_session import repair_session
 from inspector.templatetags.words import safe_text
 
+from . import found, panels
 from .desk import Desk, open_desk
 from .drawing import outline
 from .drawing.html import Child, SafeString, el, join
-from .panels import links
+from .session import old
 
-SHOWN = 1200
-"""Characters of a row in a diff."""
+SHOWN = 20_000
+"""Characters of a row in a diff: what the repair writes is read whole."""
+GONE = 1200
+"""Characters of a row that is left out."""
 CHOICES = {
     "unresolved-call/keep": ("Keep it, say that nobody knows", "The model reads that it may or may not have happened, and looks first."),
-    "unresolved-call/leave-out": ("Leave it out, as older clients did", "The model will not know that the command may have run."),
+    "unresolved-call/keep/read-only": ("Keep it, say that its result was never saved", "It only reads; the model may ask again."),
+    "unresolved-call/leave-out": ("Leave it out, as older clients did", "The model will not know that it may have happened."),
+    "unresolved-call/leave-out/read-only": ("Leave it out, as older clients did", "It only reads: nothing is lost but the question."),
     "orphan-result/leave-out": ("Leave the result out", "The model will not read it. No call is made up for it."),
     "text": ("Keep its words as marked text", "Nothing is lost, and no call is made up for it."),
     "keep": ("Keep it as it is", ""),
@@ -43,59 +48,82 @@ CHOICES = {
     "leave-open": ("Leave the end open", "The next prompt follows at once."),
     "default": ("Use the mode “default”", ""),
 }
-"""Choice, or finding/choice where the words differ -> what it does, and what follows from it."""
+"""Choice, or finding/choice, or finding/choice/effect of the call where the words differ -> what it does, and what follows from it."""
+UNWRITTEN = "With this plan no row of the new revision can carry the answer, so the call stays open."
+TIME = "%Y-%m-%dT%H:%M:%S.000Z"
 
 
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET: the plan under review. POST: apply exactly that plan, or say that it no longer fits."""
+    """The plan under review, with the choices and answers that were sent.
+
+    POST with `do=apply`: apply exactly the plan that was shown; where choices or answers give another one, show that.
+    """
     desk = open_desk(request, pk)
-    asked = request.POST if request.method == "POST" else request.GET
-    seed = asked.get("seed") or secrets.token_hex(16)
-    at = asked.get("time") or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    asked = {name: value for name, value in (request.POST if request.method == "POST" else request.GET).items() if isinstance(value, str)}
+    seed, at = asked.get("seed") or secrets.token_hex(16), _time(asked.get("time", ""))
     choices = {name.removeprefix("choose-"): value for name, value in asked.items() if name.startswith("choose-")}
-    context: dict[str, Any] = {"session": desk.session, "title": "Review the repair"}
-    if request.method == "POST":
+    open_ = found.open_operations(desk)
+    resolutions, wrong = found.answers(open_, asked, request.user.get_username(), at)
+    context: dict[str, Any] = {
+        "session": desk.session,
+        "title": "Review the repair",
+        "rev": desk.revision.number,
+        "old": old(desk, "repair", "A repair from here leaves out what was done since, and becomes the newest revision."),
+    }
+    if request.method == "POST" and asked.get("do") == "apply" and not wrong:
         try:
             revision = repair_session(
-                revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=request.POST.get("digest", "")
+                revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=asked.get("digest", ""), resolutions=resolutions
             )
+        except ApplyError as error:
+            context["not_applied"] = f"Not applied yet: {error}"
         except CoreError as error:
-            messages.error(request, f"Not applied. {error}")
-            return redirect(reverse("repair", args=[pk]) + f"?rev={desk.revision.number}")
-        messages.success(request, _applied(revision))
-        return redirect(reverse("session", args=[pk]))
+            return render(request, "repair/page.html", context | {"refused": str(error)}, status=409)
+        else:
+            messages.success(request, _applied(revision))
+            return redirect(reverse("session", args=[pk]))
+    elif wrong:
+        context["not_applied"] = "An answer is not whole yet: look at the marked one."
     try:
-        plan = core.plan(desk.derived.inspection, desk.derived.findings, seed=seed, at=at, choices=choices)
+        plan = core.plan(desk.derived.inspection, desk.derived.findings, seed=seed, at=at, choices=choices, resolutions=resolutions)
     except CoreError as error:
         return render(request, "repair/page.html", context | {"refused": str(error)}, status=409)
     steps = plan.steps()
     after = plan.outcome.inspection
     problems = after.request.problems if after.request else []
     waits = [step for step in steps if step.waits_for]
+    still = {key: UNWRITTEN for key in plan.operations_open() if key in resolutions and resolutions[key].outcome != "unknown"}
     context |= {
-        "title": _title(len(steps), len(waits)),
+        "title": _title(len(steps), len(waits), len(open_)),
         "refused": plan.refused,
+        "questions": [
+            panels.operation_words(desk, operation) | {"question": found.question(operation, asked, (still | wrong).get(operation.key, ""))}
+            for operation in open_
+        ],
         "steps": [_step(desk, step) for step in steps],
         "has_choices": any(len(step.choices) > 1 for step in steps),
+        "changes": any(step.edits for step in steps),
         "waits": bool(waits),
         "problems_after": len(problems),
         "problem_list": problems[:20],
         "request_diff": _requests(desk.derived.inspection, after) if steps else "",
-        "fields": {
-            "rev": desk.revision.number,
-            "seed": seed,
-            "time": at,
-            "digest": plan.digest(),
-            **{f"choose-{step}": choice for step, choice in choices.items()},
-        }.items(),
         "bytes_words": _bytes_words(steps, plan.outcome.changed_bytes),
         "digest": plan.digest(),
         "seed": seed,
         "time": at,
-        "rev": desk.revision.number,
     }
     return render(request, "repair/page.html", context)
+
+
+def _time(text: str) -> str:
+    """The time that the review began, as the form sends it back; now for a first look, and where it is no time of the last day."""
+    now = datetime.now(UTC)
+    try:
+        at = datetime.strptime(text, TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return now.strftime(TIME)
+    return text if timedelta(0) <= now - at <= timedelta(days=1) else now.strftime(TIME)
 
 
 def _applied(revision: Revision) -> str:
@@ -108,33 +136,35 @@ def _applied(revision: Revision) -> str:
     return " ".join(said)
 
 
-def _title(steps: int, waits: int) -> str:
+def _title(steps: int, waits: int, open_: int) -> str:
     if not steps:
-        return "Nothing to repair"
+        return f"Nothing to repair, {open_} call{'s' if open_ != 1 else ''} nobody knows" if open_ else "Nothing to repair"
     said = f"{steps} step{'s' if steps != 1 else ''}"
     return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
 
 
 def _step(desk: Desk, step: Step) -> dict[str, Any]:
-    found = next((f for f in desk.findings if f.code == step.finding and set(f.rows) & set(step.rows)), None)
-    found = found or next((f for f in desk.findings if f.code == step.finding), None)
+    of = next((f for f in desk.findings if f.code == step.finding and set(f.rows) & set(step.rows)), None)
+    of = of or next((f for f in desk.findings if f.code == step.finding), None)
+    call = step.details.get("call")
+    effect = next((each.effect for each in desk.derived.inspection.operations if call and each.call_id == call), "")
     return {
         "id": step.id,
         "finding": step.finding,
-        "severity": found.severity if found else "info",
-        "message": safe_text(found.message) if found else "",
+        "severity": of.severity if of else "info",
+        "message": safe_text(of.message) if of else "",
         "why": safe_text(step.why),
-        "links": links(desk, step.rows),
+        "links": panels.links(desk, step.rows),
         "waits_for": step.waits_for,
-        "operation_href": desk.href(panel="operations", at=step.rows[0] if step.rows else "") + "#panel",
-        "choices": [_choice(step, value) for value in step.choices] if len(step.choices) > 1 else [],
+        "choices": [_choice(step, value, effect) for value in step.choices] if len(step.choices) > 1 else [],
         "diff": _diff(desk, step),
     }
 
 
-def _choice(step: Step, value: str) -> dict[str, Any]:
+def _choice(step: Step, value: str, effect: str) -> dict[str, Any]:
     plain = (value.replace("-", " ").capitalize(), "")
-    words, says = CHOICES.get(f"{step.finding}/{value}") or CHOICES.get(value) or plain
+    names = (f"{step.finding}/{value}/{effect}", f"{step.finding}/{value}", value)
+    words, says = next((CHOICES[name] for name in names if name in CHOICES), plain)
     return {"value": value, "words": words, "says": says, "chosen": value == step.chosen}
 
 
@@ -153,13 +183,13 @@ def _diff(desk: Desk, step: Step) -> SafeString:
             cells += [el("div", f"{edit.row} ", el("span", before, class_="del")), el("div", f"{edit.row} ", el("span", after, class_="ins"))]
         elif isinstance(edit, DropRow):
             cells += [
-                el("div", el("span", f"{edit.row} {_words(_bytes(desk, edit.row))}", class_="l del")),
+                el("div", el("span", f"{edit.row} {_words(_bytes(desk, edit.row), GONE)}", class_="l del")),
                 el("div", "(left out of the new revision)", class_="muted"),
             ]
         elif isinstance(edit, CutBytes):
             data = _bytes(desk, edit.row)[edit.start : edit.end]
             cells += [
-                el("div", f"{edit.row} bytes {edit.start:,} to {edit.end:,}: ", el("span", _words(data), class_="del")),
+                el("div", f"{edit.row} bytes {edit.start:,} to {edit.end:,}: ", el("span", _words(data, GONE), class_="del")),
                 el("div", "(cut)", class_="muted"),
             ]
         elif isinstance(edit, SplitRow):
@@ -178,7 +208,7 @@ def _bytes(desk: Desk, ref: str) -> bytes:
         return b""
 
 
-def _words(data: bytes) -> str:
+def _words(data: bytes, most: int = SHOWN) -> str:
     """A row in short: its role and words where it is a message, else its text."""
     try:
         value = json.loads(data)
@@ -187,8 +217,8 @@ def _words(data: bytes) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), dict):
         message = value["message"]
         body = {"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]}
-        return safe_text("\n".join(outline.outline(body, SHOWN)))[:SHOWN]
-    return safe_text(data.decode("utf-8", "replace").strip())[:SHOWN]
+        return outline.cut(safe_text("\n".join(outline.outline(body))), most)
+    return outline.cut(safe_text(data.decode("utf-8", "replace").strip()), most)
 
 
 def _changed(before: bytes, after: bytes) -> tuple[str, str]:
@@ -202,7 +232,7 @@ def _changed(before: bytes, after: bytes) -> tuple[str, str]:
 
     def part(text: str) -> str:
         tail = min(len(text), len(text) - end + 20)
-        return ("… " if head else "") + safe_text(text[head:tail])[:SHOWN] + (" …" if tail < len(text) else "")
+        return ("… " if head else "") + outline.cut(safe_text(text[head:tail]), SHOWN) + (" …" if tail < len(text) else "")
 
     return part(old), part(new)
 

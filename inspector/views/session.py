@@ -47,6 +47,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "session": desk.session,
         "revision": desk.revision,
+        "old": old(desk, "session", "What was done since is not in it."),
         "revisions": _revisions(desk),
         "client_title": client_title(desk.session.client),
         "counts": desk.counts,
@@ -148,8 +149,15 @@ def _edge(side: str, href: str, seq: int, words: str) -> SafeString:
 
 def _count(desk: Desk, show: str) -> str:
     if show == "problems":
-        return f" {len(desk.problem_refs):,}"
+        return f" {len(desk.problems):,}"
     return f" {desk.left_out():,}" if show == "left-out" else ""
+
+
+def old(desk: Desk, page: str, says: str) -> dict[str, Any] | None:
+    """Context of the banner over a revision that is not the newest; None over the newest."""
+    if not desk.is_old or desk.session.current is None:
+        return None
+    return {"number": desk.revision.number, "newest": desk.session.current.number, "href": reverse(page, args=[desk.session.pk]), "says": says}
 
 
 def _revisions(desk: Desk) -> list[Any]:
@@ -162,9 +170,10 @@ def _revisions(desk: Desk) -> list[Any]:
 def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
     """The safe next steps, in order."""
     pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
+    of = f" of revision {desk.revision.number}" if desk.is_old else ""
     operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
-    repair = {"words": "Review the repair…", "href": reverse("repair", args=[pk]) + rev}
-    fork = {"words": "Fork…", "href": reverse("fork", args=[pk]) + rev}
+    repair = {"words": f"Review the repair{of}…", "href": reverse("repair", args=[pk]) + rev}
+    fork = {"words": f"Fork{of}…", "href": reverse("fork", args=[pk]) + rev}
     export = {"words": "Export…", "href": reverse("export", args=[pk])}
     delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
     if desk.is_agent and desk.session.parent_id:

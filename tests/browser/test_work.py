@@ -93,6 +93,8 @@ def test_repair_is_reviewed_applied_and_then_clean(page: Any, bring_in: Bring) -
     page.get_by_role("link", name="Review the repair…").click()
     assert "does not undo what a command did" in page.inner_text("main")
     assert page.locator("article .ins").count() >= 2
+    new = page.locator("article .ins", has_text="The session ended before a result").first.inner_text()
+    assert new.rstrip().endswith("]\"") and "at the status of its task" in new
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
     assert "Revision 2 was made" in page.inner_text(".notices")
@@ -109,19 +111,124 @@ def test_repair_is_reviewed_applied_and_then_clean(page: Any, bring_in: Bring) -
 def test_another_choice_gives_another_plan(page: Any, bring_in: Bring) -> None:
     session = bring_in(KILLED)
     page.goto(f"/sessions/{session.pk}/repair/")
-    before = page.get_attribute('form.actions [name="digest"]', "value")
-    page.locator('input[value="leave-out"]').first.check()
-    page.wait_for_url("**choose-*leave-out*")
-    assert page.get_attribute('form.actions [name="digest"]', "value") != before
+    before = page.get_attribute('[name="digest"]', "value")
+    with page.expect_navigation():
+        page.locator('input[value="leave-out"]').first.check()
+    assert page.get_attribute('[name="digest"]', "value") != before
     assert page.locator('input[value="leave-out"]').first.is_checked()
+
+
+def test_choices_that_make_another_step_needless_leave_the_others(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    for number in range(page.locator('input[value="leave-out"]').count()):
+        with page.expect_navigation():
+            page.locator('input[value="leave-out"]').nth(number).check()
+        assert "No repair can be made" not in page.inner_text("main")
+    assert page.locator('input[value="leave-out"]:checked').count() == 2
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    assert {step["chosen"] for step in session.revisions.get(number=2).plan["steps"] if step["finding"] == "unresolved-call"} == {"leave-out"}
 
 
 def test_a_plan_that_is_not_the_reviewed_one_is_not_applied(client_of: Any, owner: Any, bring_in: Bring) -> None:
     session = bring_in(KILLED)
-    values = {"seed": "s", "time": "2026-11-30T12:00:00.000Z", "digest": "0" * 64}
-    answer = client_of(owner).post(f"/sessions/{session.pk}/repair/", values, follow=True)
-    assert "Not applied" in answer.content.decode()
+    values = {"seed": "s", "do": "apply", "digest": "0" * 64}
+    answer = client_of(owner).post(f"/sessions/{session.pk}/repair/", values)
+    assert "Not applied yet" in answer.content.decode()
     assert session.revisions.count() == 1
+
+
+def test_without_a_script_apply_shows_the_plan_of_changed_choices_first(chromium: Any, page: Any, live_server: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False, storage_state=page.context.storage_state())
+    plain = context.new_page()
+    plain.goto(f"/sessions/{session.pk}/repair/")
+    plain.locator('input[value="leave-out"]').first.check()
+    plain.get_by_role("button", name="Apply").click()
+    assert "Not applied yet" in plain.inner_text("main") and session.revisions.count() == 1
+    assert plain.locator('input[value="leave-out"]').first.is_checked()
+    plain.get_by_role("button", name="Apply").click()
+    assert "Revision 2 was made" in plain.inner_text("body")
+    assert "leave-out" in [step["chosen"] for step in session.revisions.get(number=2).plan["steps"]]
+    context.close()
+
+
+def test_what_was_found_is_said_before_the_repair_and_stays_on_record(page: Any, bring_in: Bring, owner: Any) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    card = page.locator("[id^=found-]").first
+    card.get_by_text("It did not happen…").click()
+    card.get_by_role("button", name="Show the plan with this answer").click()
+    assert "A note is needed" in page.inner_text("main")
+    page.locator("[id^=found-] textarea").first.fill("the remote has no such commit")
+    page.get_by_role("button", name="Show the plan with this answer").first.click()
+    assert "owner checked on" in page.inner_text("main") and "the remote has no such commit" in page.locator(".ins").first.inner_text()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    revision = session.revisions.get(number=2)
+    (kept,) = revision.plan["resolutions"]
+    assert (kept["outcome"], kept["text"], kept["by"]) == ("did-not-happen", "the remote has no such commit", "owner")
+    assert kept["stamp"] == "resolved without second person" and kept["operation"] in revision.note
+    assert "the remote has no such commit" in AuditEntry.objects.get(action="session-repaired", session=session.pk).body
+    page.goto(f"/sessions/{session.pk}/?panel=operations")
+    assert "the remote has no such commit" in page.inner_text("#panel") and "It did not happen" in page.inner_text("#panel")
+    assert page.locator("#panel details.answer").count() == 0
+
+
+def test_what_was_found_can_be_said_after_a_repair(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    page.get_by_role("button", name="Apply and leave it open").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    page.goto(f"/sessions/{session.pk}/?panel=operations")
+    page.locator("#panel details.answer summary").first.click()
+    page.locator("#panel details.answer").first.get_by_text("It happened…").click()
+    page.locator("#panel textarea").first.fill("staging runs the new build")
+    page.get_by_role("button", name="Review the repair with this answer…").first.click()
+    assert "staging runs the new build" in page.locator(".ins").first.inner_text()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    newest = session.revisions.get(number=3)
+    assert newest.counts["open_operations"] == 0 and newest.plan["resolutions"][0]["outcome"] == "happened"
+    assert "nobody knows" not in page.inner_text(".verdict").lower()
+
+
+def test_an_old_revision_says_so_and_last_activity_is_that_of_the_client(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    before = session.last_activity
+    page.goto(f"/sessions/{session.pk}/repair/")
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    session.refresh_from_db()
+    assert session.last_activity == before
+    assert page.locator("text=You look at revision").count() == 0
+    page.goto(f"/sessions/{session.pk}/?rev=1")
+    assert "You look at revision 1; the newest is 2." in page.inner_text("main")
+    page.get_by_role("link", name="Review the repair of revision 1…").click()
+    assert "You look at revision 1; the newest is 2." in page.inner_text("main")
+    assert page.get_by_role("button", name="to revision 1").count() == 1
+    page.get_by_role("link", name="Go to revision 2").click()
+    assert "Nothing to repair" in page.inner_text("h1")
+
+
+def test_a_page_with_nothing_to_repair_leads_on(page: Any, bring_in: Bring) -> None:
+    session = bring_in(CLEAN)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    assert "Nothing to repair" in page.inner_text("h1") and page.get_by_role("button", name="Apply").count() == 0
+    page.locator("main").get_by_role("link", name="Export…").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/export/")
+
+
+def test_one_count_of_findings_and_one_of_messages(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/?panel=findings")
+    above = session.current.findings.exclude(severity="info").count()
+    assert page.locator("#panel .list").first.locator("li").count() == above
+    assert page.get_by_role("link", name=f"Findings {above}", exact=True).count() == 1
+    assert page.get_by_role("link", name=f"Problems {above}", exact=True).count() == 1
+    messages = page.request.get(f"/sessions/{session.pk}/request.json").json()["messages"]
+    assert f"{len(messages)} messages in the next request" in page.inner_text(".facts")
 
 
 def test_a_fork_is_a_session_of_its_own_with_a_way_back(page: Any, bring_in: Bring) -> None:

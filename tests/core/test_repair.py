@@ -326,3 +326,19 @@ def test_known_faults_are_repaired_for_good(transcript: Path) -> None:
     assert repair.apply(made, planned(made, seed="other")) == made
     after = inspect(made, ResumeAs(prompt="continue"), "claude-code")
     assert after.request is not None and not [problem for problem in after.request.problems if problem.blocking]
+
+
+def test_the_answer_says_who_found_what_and_when_and_that_no_second_person_did() -> None:
+    given = Resolution("happened", "the order is there", "anna", "2026-11-30T12:34:00.000Z")
+    made = repair.apply(killed().source(), planned(killed().source(), resolutions={"T1": given}))
+    row = next(json.loads(line) for line in lines(made) if b"tool_result" in line)
+    text = row["message"]["content"][0]["content"]
+    assert "anna checked on 2026-11-30 12:34 UTC: it took effect. Their words: “the order is there”." in text
+    assert row["sessionInspector"]["by"] == "anna" and row["sessionInspector"]["stamp"] == "resolved without second person"
+    assert "stamp" not in repaired_mark(Resolution("unknown", "no log left", "anna", "2026-11-30T12:34:00.000Z"))
+
+
+def repaired_mark(given: Resolution) -> dict[str, Any]:
+    """The mark of the row that answers the call."""
+    made = repair.apply(killed().source(), planned(killed().source(), resolutions={"T1": given}))
+    return next(json.loads(line) for line in lines(made) if b"tool_result" in line)["sessionInspector"]  # type: ignore[no-any-return]

@@ -13,11 +13,14 @@ from django.utils.safestring import SafeString
 from .html import el, join
 
 WIDTH = 110
+"""Characters of a line that both sides have."""
+LONGEST = 20_000
+"""Characters of a line in which the sides differ: a person reads what changes whole."""
 MOST = 600
 """Lines of a comparison that a page shows."""
 
 
-def outline(body: Mapping[str, Any] | None, width: int = WIDTH) -> list[str]:
+def outline(body: Mapping[str, Any] | None) -> list[str]:
     """Lines such as `user       tool_result toolu_1 (error) "No result…"`; empty for no request."""
     lines: list[str] = []
     for message in (body or {}).get("messages") or []:
@@ -25,27 +28,35 @@ def outline(body: Mapping[str, Any] | None, width: int = WIDTH) -> list[str]:
         content = message.get("content") if isinstance(message, dict) else message
         blocks = content if isinstance(content, list) else [content]
         for number, block in enumerate(blocks):
-            lines.append(f"{role if number == 0 else '':<10} {_block(block, width)}".rstrip())
+            lines.append(f"{role if number == 0 else '':<10} {_block(block)}".rstrip())
     return lines
 
 
-def _block(block: Any, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """At most `width` characters; a cut shows as `…`."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _block(block: Any) -> str:
     if not isinstance(block, dict):
-        return json.dumps(block, ensure_ascii=False)[:width]
+        return cut(json.dumps(block, ensure_ascii=False), LONGEST)
     kind = str(block.get("type", "?"))
     name = " ".join(str(block[key]) for key in ("name", "id", "tool_use_id") if isinstance(block.get(key), str))
     said = block.get("text", block.get("thinking", block.get("input", block.get("content"))))
     error = " (error)" if block.get("is_error") else ""
-    quoted = "" if said is None else " " + json.dumps(said, ensure_ascii=False, default=str)[:width]
+    quoted = "" if said is None else " " + cut(json.dumps(said, ensure_ascii=False, default=str), LONGEST)
     return f"{kind}{' ' + name if name else ''}{error}{quoted}"
 
 
 def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], titles: tuple[str, str], around: int = 3) -> SafeString:
-    """Two columns, line beside line; lines that only one side has carry a sign and a colour; long equal runs are folded to `around` lines."""
+    """Two columns, line beside line; lines that only one side has are whole and carry a sign and a colour.
+
+    Lines of both sides are cut, and long runs of them folded to `around` lines at each end.
+    """
     pairs: list[tuple[SafeString | str, SafeString | str]] = []
 
     def line(text: str, sign: str = " ", kind: str = "") -> SafeString:
-        return el("span", f"{sign} {mask(text)}", class_=f"l {kind}".strip())
+        return el("span", f"{sign} {mask(text) if kind else cut(mask(text), WIDTH)}", class_=f"l {kind}".strip())
 
     for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
