@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 ORDER = {outcome: number for number, outcome in enumerate(Outcome)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Call:
     """One call. `record` is the row that holds it, which for a record inside a damaged line is not a row of the session; `row` is the line."""
 
@@ -54,7 +54,7 @@ class Call:
     """Its row belongs to another session."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Answer:
     """One saved result of a call."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .clients.claude_code.read import light_row
@@ -37,13 +40,13 @@ class Join(Generic[T]):
         self._one: dict[int, dict[str, T]] = {}
         self._more: dict[Key, list[T]] = {}
 
-    def add(self, part: int, id: str, value: T) -> None:
-        """Put a value behind those that the id already has."""
-        if part not in self._one:
-            self._one[part] = {}
-        first = self._one[part].setdefault(id, value)
-        if first is not value:
-            self._more.setdefault((part, id), [first]).append(value)
+    def fill(self, part: int, values: Iterable[tuple[str, T]]) -> None:
+        """Put the (id, value) of a part in, each behind those that its id already has."""
+        one = self._one.setdefault(part, {})
+        for id, value in values:
+            first = one.setdefault(id, value)
+            if first is not value:
+                self._more.setdefault((part, id), [first]).append(value)
 
     def __contains__(self, key: Key) -> bool:
         return key[1] in self._one.get(key[0], ())
@@ -55,6 +58,15 @@ class Join(Generic[T]):
         """The id's values; as a dict has it, `default` for an unknown id."""
         return self[key] if key in self else list(default)
 
+    def of(self, part: int) -> Mapping[str, T]:
+        """The first value of each id of a part."""
+        return self._one.get(part, {})
+
+    def lasts(self, part: int) -> Mapping[str, T]:
+        """The last value of each id of a part."""
+        more = {id: values[-1] for (other, id), values in self._more.items() if other == part}
+        return {**self.of(part), **more} if more else self.of(part)
+
     def last(self, part: int, id: str) -> T | None:
         """The id's last value."""
         more = self._more.get((part, id)) if self._more else None
@@ -65,6 +77,13 @@ class Join(Generic[T]):
         for part, values in self._one.items():
             for id, value in values.items():
                 yield (part, id), self._more.get((part, id)) or [value]
+
+    def without(self, other: Join[Any]) -> Iterator[tuple[Key, list[T]]]:
+        """Ids that another join does not have, with their values."""
+        for part, values in self._one.items():
+            known = other.of(part)
+            for id in [id for id in values if id not in known]:
+                yield (part, id), self[part, id]
 
     def repeated(self) -> list[tuple[Key, list[T]]]:
         """Ids with more than one value."""
@@ -82,6 +101,24 @@ class Index:
         self._operations = inspection.operations
 
     @cached_property
+    def parts(self) -> dict[int, list[Row]]:
+        """Rows by part."""
+        return {part: list(rows) for part, rows in groupby(self.session.rows, attrgetter("part"))}
+
+    @cached_property
+    def odd(self) -> list[Row]:
+        """Rows whose bytes are damaged or strange."""
+        return [row for row in self.session.rows if row.damage is not None or row.faults]
+
+    def told(self, field: str) -> set[str | None]:
+        """What the records of the main transcript say in a field of their `extra`, each value once; None where they say nothing."""
+        return set(map(attrgetter(field), self._extras))
+
+    @cached_property
+    def _extras(self) -> list[Any]:
+        return [row.extra for row in self.parts.get(0, ()) if row.extra is not None]
+
+    @cached_property
     def chain(self) -> list[Row]:
         """Rows that can be links of a chain, in file order: they have an id and belong to a conversation."""
         return [row for row in self.session.rows if row.id is not None and row.kind in CHAIN_KINDS]
@@ -95,28 +132,32 @@ class Index:
     def by_id(self) -> Join[Row]:
         """All rows with an id, of whatever kind."""
         found: Join[Row] = Join()
-        for row in self.session.rows:
-            if row.id is not None:
-                found.add(row.part, row.id, row)
+        for part, rows in self.parts.items():
+            found.fill(part, ((row.id, row) for row in rows if row.id is not None))
+        return found
+
+    @cached_property
+    def early(self) -> list[Row]:
+        """Rows that stand before their parent (of rows with the same id the last counts), or are it: every circle of parents has one."""
+        found: list[Row] = []
+        for part, rows in self.parts.items():
+            ids = self.by_id.lasts(part)
+            found += [row for row in rows if row.parent and row.parent in ids and row.index <= ids[row.parent].index]
         return found
 
     @cached_property
     def parents(self) -> dict[int, set[str]]:
         """Part -> ids that its rows hang from."""
-        found: dict[int, set[str]] = defaultdict(set)
-        for row in self.session.rows:
-            if row.parent is not None:
-                found[row.part].add(row.parent)
-        return found
+        return {part: {row.parent for row in rows if row.parent is not None} for part, rows in self.parts.items()}
 
     @cached_property
     def children(self) -> Join[Row]:
         """Rows by the parent that they name, whatever their kind; a repeated row counts once."""
         found: Join[Row] = Join()
         copies = {row for _, rows in self.by_id.repeated() for row in rows[1:]}
-        for row in self.session.rows:
-            if row.parent is not None and row.id is not None and row not in copies:
-                found.add(row.part, row.parent, row)
+        for part, rows in self.parts.items():
+            hung = ((row.parent, row) for row in rows if row.parent is not None and row.id is not None and row not in copies)
+            found.fill(part, hung)
         return found
 
     @cached_property
@@ -133,11 +174,10 @@ class Index:
     def _pairs(self) -> tuple[Join[Spot], Join[Spot]]:
         calls: Join[Spot] = Join()
         results: Join[Spot] = Join()
-        call, result = BlockKind.CALL, BlockKind.RESULT
-        for row in self.session.rows:
-            for block in row.blocks:
-                if block.id is not None and (block.kind is call or block.kind is result):
-                    (calls if block.kind is call else results).add(row.part, block.id, Spot(row, block))
+        for part, rows in self.parts.items():
+            spots = [Spot(row, block) for row in rows for block in row.blocks if block.id is not None]
+            for join, kind in ((calls, BlockKind.CALL), (results, BlockKind.RESULT)):
+                join.fill(part, ((spot.block.id, spot) for spot in spots if spot.block.kind is kind and spot.block.id is not None))
         return calls, results
 
     @cached_property
@@ -155,19 +195,17 @@ class Index:
         return {row: number for number, row in enumerate(self.branch)}
 
     @cached_property
-    def drops(self) -> dict[Row, Drop]:
-        """Row -> why it does not reach the request."""
-        known = self.session
-        return {known.row(drop.row): drop for drop in self.state.drops if not drop.row.startswith("+")}
+    def drops(self) -> dict[str, Drop]:
+        """Ref of a row, or of one that the resume adds (`+…`) -> why it does not reach the request."""
+        return {drop.row: drop for drop in self.state.drops}
 
     def dropped(self, *reasons: Reason) -> list[Row]:
         """Rows left out for one of these reasons, in the order of the drops."""
-        return [row for row, drop in self.drops.items() if drop.reason in reasons]
+        return [self.session.row(ref) for ref, drop in self.drops.items() if drop.reason in reasons and not ref.startswith("+")]
 
     def stopped_at(self, row: Row) -> int:
         """How many rows of the conversation stand behind a row at which the client stops reading."""
-        stopped = (each for each, drop in self.drops.items() if drop.reason is Reason.READING_STOPPED and drop.because == row.ref)
-        return sum(each.kind in CHAIN_KINDS for each in stopped)
+        return sum(each.kind in CHAIN_KINDS and self.drops[each.ref].because == row.ref for each in self.dropped(Reason.READING_STOPPED))
 
     @cached_property
     def messages(self) -> list[Row]:
@@ -189,7 +227,7 @@ class Index:
         found: dict[Row, list[Row]] = {}
         if self.session.client != "claude-code":
             return found
-        for row in self.session.rows:
+        for row in self.odd:
             if row.damage in ("spliced", "nul"):
                 data = self.session.bytes_of(row)
                 found[row] = [
@@ -236,7 +274,7 @@ class Index:
 
     def tail(self) -> Row | None:
         """The last message row of the branch that clean-up leaves."""
-        return next((row for row in reversed(self.messages) if row not in self.drops), None)
+        return next((row for row in reversed(self.messages) if row.ref not in self.drops), None)
 
     def ancestors(self, row: Row) -> Iterator[Row]:
         """The row and its parents, as written, up to a root, a gap or a circle."""
@@ -294,9 +332,12 @@ def newest(rows: Iterable[Row]) -> float:
     return max(moment(plain) or 0.0, odd)
 
 
+USUAL_TIME = re.compile(r"[0-9]{4}.{6}T[0-9]{2}.{7}[0-9]{3}Z")
+
+
 def usual_time(at: str | None) -> bool:
     """Whether a timestamp has the form that clients write: such ones sort as text."""
-    return at is not None and len(at) == 24 and at[-1] == "Z" and at[10] == "T" and at[:4].isdigit() and at[11:13].isdigit() and at[20:23].isdigit()
+    return at is not None and USUAL_TIME.fullmatch(at) is not None
 
 
 def stands_in(session: Session, row: Row) -> bool:

@@ -64,7 +64,7 @@ def read(session: Session) -> Registry:
             _listed(found, _dicts(value.get("git_worktree_list")), ref)
         elif part.name.rsplit("/", 2)[-2:-1] == ["sessions"]:
             _process(found, value, ref)
-    state = next((row for row in reversed(session.rows) if row.part == 0 and row.type == "worktree-state"), None)
+    state = next(reversed(session.of_type("worktree-state", part=0)), None)
     own = session.value(state).get("worktreeSession") if state else None
     if state is not None and isinstance(own, dict) and isinstance(own.get("worktreePath"), str):
         path = own["worktreePath"]

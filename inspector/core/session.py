@@ -5,12 +5,14 @@ A Row is light: its byte span and the few fields that decisions need. Its full v
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from itertools import takewhile
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from .jsonspans import loads
 from .source import Source, Span
@@ -57,8 +59,7 @@ class BlockKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One content block of a message row, light."""
 
     kind: BlockKind
@@ -125,6 +126,7 @@ class Session:
     """Part number -> agent id, for sub-agent transcripts."""
     _values: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
     _by_ref: dict[str, Row] = field(default_factory=dict, repr=False)
+    _by_type: dict[str, list[Row]] = field(default_factory=dict, repr=False)
 
     def row(self, ref: str) -> Row:
         """The row with this ref. Raises KeyError for an unknown one."""
@@ -134,7 +136,17 @@ class Session:
 
     def main(self) -> Iterator[Row]:
         """Rows of the main transcript (part 0): the first ones."""
-        return takewhile(lambda row: row.part == 0, self.rows)
+        return islice(self.rows, bisect_right(self.rows, 0, key=lambda row: row.part))
+
+    def of_type(self, type: str, part: int | None = None) -> list[Row]:
+        """Rows of one type, in order: of all parts, or of the given one."""
+        if not self._by_type and self.rows:
+            found: dict[str, list[Row]] = defaultdict(list)
+            for row in self.rows:
+                found[row.type].append(row)
+            self._by_type = dict(found)
+        rows = self._by_type.get(type, [])
+        return rows if part is None else [row for row in rows if row.part == part]
 
     def bytes_of(self, row: Row) -> bytes:
         """The row's exact bytes, newline included."""

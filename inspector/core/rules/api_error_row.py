@@ -35,7 +35,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     answered = max((looked.place[row] for row in looked.messages), default=-1)
     past = []
     for row in errors:
-        sent = row not in looked.drops and getattr(row.extra, "model", None) != "<synthetic>"
+        sent = row.ref not in looked.drops and getattr(row.extra, "model", None) != "<synthetic>"
         said = wording.short(_text(inspection, row), 80)
         if sent:
             yield Finding(
@@ -59,7 +59,7 @@ def _text(inspection: Inspection, row: Row) -> str:
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Leave an error text out that would be sent as the model's own."""
-    rows = [row for row in rows_of(context, finding) if getattr(row.extra, "model", None) != "<synthetic>" and row not in context.looked.drops]
+    rows = [row for row in rows_of(context, finding) if getattr(row.extra, "model", None) != "<synthetic>" and row.ref not in context.looked.drops]
     if not rows:
         return None
     why = "An error text of the client is left out: it would be sent as the model's own words."

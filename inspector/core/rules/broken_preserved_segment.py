@@ -28,8 +28,8 @@ CODES = ("broken-preserved-segment",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each boundary with such a note; a note only where a later compaction made it moot."""
     looked = index.of(inspection)
-    for row in looked.main:
-        if row.type != "system/compact_boundary":
+    for row in inspection.session.of_type("system/compact_boundary", part=0):
+        if row.id is None or row.sidechain:
             continue
         value = inspection.session.value(row)
         metadata = value.get("compactMetadata") if isinstance(value, dict) else None

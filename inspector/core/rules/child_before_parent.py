@@ -26,11 +26,10 @@ CODES = ("child-before-parent",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One note for all such rows."""
     looked = index.of(inspection)
-    early = []
-    for row in looked.chain:
-        parent = looked.by_id.last(row.part, row.parent) if row.parent else None
-        if parent is not None and parent.index > row.index and looked.by_id.get((row.part, parent.id or ""))[0].index > row.index:
-            early.append(row)
+    early = [
+        row for row in looked.early
+        if row.kind in index.CHAIN_KINDS and row.id is not None and looked.by_id[row.part, row.parent or ""][0].index > row.index
+    ]  # fmt: skip
     if early:
         yield Finding(
             "child-before-parent",

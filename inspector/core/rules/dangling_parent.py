@@ -32,8 +32,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each row whose parent is not there."""
     looked = index.of(inspection)
     for row in looked.chain:
-        preserved = inspection.state.rehung.get(row.ref, ("", ""))[1] == "preserved"
-        if row.parent is not None and (row.part, row.parent) not in looked.by_id and not preserved:
+        if row.parent is None or row.parent in looked.by_id.of(row.part):
+            continue
+        if inspection.state.rehung.get(row.ref, ("", ""))[1] != "preserved":
             yield _finding(inspection, looked, row)
 
 

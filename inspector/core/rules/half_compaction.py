@@ -28,8 +28,8 @@ CODES = ("half-compaction",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each boundary without a summary; an error where the history before it is lost for the simulated release."""
     looked = index.of(inspection)
-    for row in looked.main:
-        if row.type != "system/compact_boundary":
+    for row in inspection.session.of_type("system/compact_boundary", part=0):
+        if row.id is None or row.sidechain:
             continue
         children = looked.children.get((row.part, row.id or ""))
         if any(getattr(child.extra, "compact_summary", False) for child in children):

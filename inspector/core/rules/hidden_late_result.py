@@ -37,7 +37,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if not stand_ins or not real:
             continue
         call = next((wording.call(session, spot.row, spot.block) for spot in looked.calls.get(key)), wording.short(key[1], 40))
-        hidden = not any(row in looked.on_branch and row not in looked.drops for row in real)
+        hidden = not any(row in looked.on_branch and row.ref not in looked.drops for row in real)
         ends = "and the client sends only the stand-in." if hidden else "and the client sends the real one."
         yield Finding(
             "hidden-late-result", Severity.ERROR if hidden else Severity.INFO, index.refs([*real, *stand_ins]),

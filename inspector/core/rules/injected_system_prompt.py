@@ -32,10 +32,10 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     snapshot, pieces = _stored(inspection, looked)
     if snapshot is None or not pieces:
         return
-    shapes = [row for row in session.rows if row.type == "api-request-shape" and row.part == 0]
+    shapes = session.of_type("api-request-shape", part=0)
     if any("\n\n".join(pieces) in "\n\n".join(_recorded(inspection, row)) for row in reversed(shapes)):
         return
-    if shapes and any(row.type == "api-request" and row.part == 0 and row.index > snapshot.index for row in session.rows):
+    if shapes and any(row.index > snapshot.index for row in session.of_type("api-request", part=0)):
         said = "The system prompt stored in this row would be sent, and no recorded request was sent with it."
         yield Finding("injected-system-prompt", Severity.WARNING, index.refs([snapshot, shapes[-1]]), said)
     else:

@@ -31,7 +31,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked = index.of(inspection)
     forks = [key for key, children in looked.children.repeated() if key[0] == 0 and sum(_own_way(looked, row) for row in children) > 1]
     extent = _extents(looked) if forks else {}
-    bookmarks = [row for row in inspection.session.rows if row.part == 0 and row.type == "last-prompt" and row.extra.leaf and not row.extra.explicit]
+    bookmarks = [row for row in inspection.session.of_type("last-prompt", part=0) if row.extra.leaf and not row.extra.explicit]
     for key in forks:
         starts = sorted((row for row in looked.children[key] if row in extent and _own_way(looked, row)), key=lambda row: extent[row])
         for older, newer in zip(starts, starts[1:], strict=False):
@@ -56,7 +56,8 @@ def _own_way(looked: index.Index, row: Row) -> bool:
 def _extents(looked: index.Index) -> dict[Row, tuple[int, int]]:
     """Row -> first and last place in the file of the messages among its descendants and itself. Rows without any, or in a circle, have none."""
     order: list[Row] = []
-    stack = [row for row in looked.main if row.parent is None or (row.part, row.parent) not in looked.by_id]
+    ids = looked.by_id.of(0)
+    stack = [row for row in looked.main if row.parent is None or row.parent not in ids]
     seen: set[Row] = set()
     while stack:
         row = stack.pop()

@@ -36,12 +36,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for row in looked.branch:
         kind = getattr(row.extra, "attachment", None)
         if kind in RENAMED:
-            lost = row in looked.drops
+            lost = row.ref in looked.drops
             yield Finding(
                 "legacy-attachment", Severity.WARNING if lost else Severity.INFO, index.refs([row]),
                 f"An attachment is stored under its old type `{kind}` (now `{RENAMED[kind]}`)" + (" and would not be sent." if lost else "."),
             )  # fmt: skip
-        elif kind in RETIRED and row in looked.drops:
+        elif kind in RETIRED and row.ref in looked.drops:
             retired.append(row)
     if retired:
         yield Finding(

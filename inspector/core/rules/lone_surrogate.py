@@ -30,7 +30,7 @@ CODES = ("lone-surrogate",)
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such row; an error where the row belongs to the conversation."""
-    for row in inspection.session.rows:
+    for row in index.of(inspection).odd:
         if "lone-surrogate" in row.faults:
             severity = Severity.ERROR if row.kind in index.CHAIN_KINDS else Severity.WARNING
             yield Finding(

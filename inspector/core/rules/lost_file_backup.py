@@ -27,14 +27,15 @@ CODES = ("lost-file-backup",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding; a note only where no backup at all was given."""
     names: dict[str, Row] = {}
-    for row in inspection.session.main():
-        if row.type in ("file-history-snapshot", "file-history-delta"):
-            for name in _named(inspection.session.value(row)):
-                names.setdefault(name, row)
+    session = inspection.session
+    rows = [row for type in ("file-history-snapshot", "file-history-delta") for row in session.of_type(type, part=0)]
+    for row in sorted(rows, key=lambda row: row.index):
+        for name in _named(session.value(row)):
+            names.setdefault(name, row)
     if not names:
         return
-    here = {name.rsplit("/", 1)[-1] for name in inspection.session.source.names()}
-    given = any("file-history/" in name for name in inspection.session.source.names())
+    here = {name.rsplit("/", 1)[-1] for name in session.source.names()}
+    given = any("file-history/" in name for name in session.source.names())
     lost = {name: row for name, row in names.items() if name not in here}
     if lost:
         yield Finding(

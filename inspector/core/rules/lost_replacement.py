@@ -28,9 +28,7 @@ CODES = ("lost-replacement",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such row."""
     looked = index.of(inspection)
-    for row in inspection.session.main():
-        if row.type != "content-replacement":
-            continue
+    for row in inspection.session.of_type("content-replacement", part=0):
         given = inspection.session.value(row).get("replacements")
         if not isinstance(given, list):
             lost_rows = looked.stopped_at(row)

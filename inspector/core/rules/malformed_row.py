@@ -29,7 +29,7 @@ CODES = ("malformed-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such row."""
     for row in inspection.session.rows:
-        if row.kind in (RowKind.MESSAGE, RowKind.CONTEXT) and getattr(row.extra, "content_missing", False):
+        if getattr(row.extra, "content_missing", False) and row.kind in (RowKind.MESSAGE, RowKind.CONTEXT):
             what = "message text" if row.kind is RowKind.MESSAGE else "attachment"
             yield Finding(
                 "malformed-row",

@@ -26,7 +26,7 @@ CODES = ("missing-final-newline",)
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each part whose last record is not ended."""
-    for row in inspection.session.rows:
+    for row in index.of(inspection).odd:
         if "missing-final-newline" in row.faults:
             yield Finding(
                 "missing-final-newline", Severity.WARNING, index.refs([row]),

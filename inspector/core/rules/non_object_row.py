@@ -28,7 +28,7 @@ CODES = ("non-object-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such line; an error where the simulated client stops reading at it."""
     session = inspection.session
-    for row in session.rows:
+    for row in index.of(inspection).odd:
         if row.damage != "scalar":
             continue
         lost = index.of(inspection).stopped_at(row)

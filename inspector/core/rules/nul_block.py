@@ -27,7 +27,7 @@ CODES = ("nul-block",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each line with zero bytes."""
     session = inspection.session
-    for row in session.rows:
+    for row in index.of(inspection).odd:
         if row.damage != "nul":
             continue
         data = session.bytes_of(row)

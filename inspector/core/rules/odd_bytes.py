@@ -25,7 +25,7 @@ SAID = {"bad-utf8": "bytes that are no UTF-8", "byte-order-mark": "a byte order 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such row."""
-    for row in inspection.session.rows:
+    for row in index.of(inspection).odd:
         for fault in row.faults:
             if fault in SAID:
                 severity = Severity.WARNING if fault == "bad-utf8" else Severity.INFO

@@ -30,9 +30,10 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call id; a warning where the result is on a branch that is not continued."""
     looked = index.of(inspection)
     for key, spots in looked.results.items():
-        calls = looked.calls.get(key)
-        if calls and calls[0].row in looked.on_branch:
+        call = looked.calls.of(key[0]).get(key[1])
+        if call is not None and (call.row in looked.on_branch or not any(spot.row in looked.on_branch for spot in spots)):
             continue
+        calls = looked.calls.get(key)
         rows = list(dict.fromkeys(spot.row for spot in spots))
         sent = [row for row in rows if row in looked.on_branch]
         if not calls:

@@ -28,6 +28,8 @@ CODES = ("parent-cycle",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each circle."""
     looked = index.of(inspection)
+    if not looked.early:
+        return
     done: set[Row] = set()
     for start in looked.chain:
         above = _above(looked, start)

@@ -26,7 +26,7 @@ LEAST, SHARE, MUCH = 1_000_000, 0.3, 20_000_000
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding."""
-    rows = [row for row in inspection.session.main() if row.type == "progress"]
+    rows = inspection.session.of_type("progress", part=0)
     held = sum(row.end - row.start for row in rows)
     total = len(inspection.session.source.parts[0].data)
     if held > LEAST and held > SHARE * total:

@@ -27,9 +27,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for all prompts that still wait at the end. What was queued before the last message is past: the conversation went on."""
     session = inspection.session
     queue: list[tuple[Row, str]] = []
-    for row in session.main():
-        if row.type != "queue-operation":
-            continue
+    for row in session.of_type("queue-operation", part=0):
         value = session.value(row)
         operation, content = value.get("operation"), value.get("content")
         if operation == "enqueue":

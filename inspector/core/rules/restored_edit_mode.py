@@ -28,7 +28,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding: a warning for `acceptEdits`, a note for `plan`."""
     if inspection.session.client != "claude-code":
         return
-    newest = next((row for row in reversed(inspection.session.rows) if row.part == 0 and row.type == "permission-mode"), None)
+    newest = next(reversed(inspection.session.of_type("permission-mode", part=0)), None)
     mode = newest.extra.permission_mode if newest else None
     if newest is not None and mode in ("acceptEdits", "plan"):
         says = "file changes then run without asking" if mode == "acceptEdits" else "nothing is changed until the plan is approved"

@@ -34,12 +34,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked = index.of(inspection)
     waiting: dict[str, tuple[index.Spot, Row | None]] = {}
     for row in looked.messages:
-        if row in looked.drops and not row.blocks:
+        if row.ref in looked.drops and not row.blocks:
             continue
         if row.role == "assistant":
             message = index.message_of(row)
             for call_id, (spot, barrier) in waiting.items():
-                if barrier is None and index.message_of(spot.row) != message and row not in looked.drops:
+                if barrier is None and index.message_of(spot.row) != message and row.ref not in looked.drops:
                     waiting[call_id] = (spot, row)
             waiting.update((block.id, (index.Spot(row, block), None)) for block in row.blocks if block.kind is BlockKind.CALL and block.id)
         elif not index.results_only(row):

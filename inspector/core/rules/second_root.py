@@ -37,7 +37,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     older = [row for row in looked.dropped(Reason.OTHER_BRANCH, Reason.BEFORE_GAP) if row.kind is RowKind.MESSAGE and row.index < root.index]
     if not older or not any(row.parent is None for row in older):
         return
-    rewound = any(row.type == "last-prompt" and row.extra.explicit for row in inspection.session.main())
+    rewound = any(row.extra.explicit for row in inspection.session.of_type("last-prompt", part=0))
     yield Finding(
         "second-root",
         Severity.INFO if rewound else Severity.WARNING,

@@ -40,11 +40,12 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if leaf is None:
         return
     mine = index.newest(row for row in looked.branch if row.kind is RowKind.MESSAGE)
-    rewound = any(row.type == "last-prompt" and row.extra.explicit for row in inspection.session.main())
+    rewound = any(row.extra.explicit for row in inspection.session.of_type("last-prompt", part=0))
     newer: dict[Row, list[Row]] = {}
     older: list[Row] = []
     beyond: dict[Row, None] = {}
-    for end in (row for row in looked.main if _other_end(looked, row)):
+    parents = looked.parents[0]
+    for end in (row for row in looked.main if row.id not in parents and _other_end(looked, row)):
         own = list(_own(looked, end))
         messages = [row for row in own if row.kind is RowKind.MESSAGE]
         if messages and own[-1].parent == leaf.id and not rewound:
@@ -80,10 +81,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 
 def _other_end(looked: index.Index, row: Row) -> bool:
-    if row in looked.on_branch or row.id in looked.parents[row.part]:
-        return False
-    drop = looked.drops.get(row)
-    return drop is None or drop.reason not in EXPLAINED
+    """Whether a row without children ends another branch."""
+    drop = looked.drops.get(row.ref)
+    return row not in looked.on_branch and (drop is None or drop.reason not in EXPLAINED)
 
 
 def _own(looked: index.Index, end: Row) -> Iterator[Row]:

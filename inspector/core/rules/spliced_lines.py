@@ -28,11 +28,11 @@ CODES = ("spliced-lines",)
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such line."""
-    inner = index.of(inspection).inner
-    for row in inspection.session.rows:
+    looked = index.of(inspection)
+    for row in looked.odd:
         if row.damage != "spliced":
             continue
-        whole = inner.get(row, [])
+        whole = looked.inner.get(row, [])
         lost = sum(record.kind in index.CHAIN_KINDS for record in whole)
         rest = row.end - row.start - sum(record.end - record.start for record in whole)
         cut = f" and the rest of a cut one ({wording.size(rest)})" if rest > 2 else ""

@@ -33,7 +33,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         results = {spot.block.id for spot in spots if spot.block.kind is BlockKind.SERVER_RESULT}
         for spot in spots:
             if spot.block.kind is BlockKind.SERVER_CALL and spot.block.id not in results:
-                severity = Severity.WARNING if spot.row in looked.drops else Severity.ERROR
+                severity = Severity.WARNING if spot.row.ref in looked.drops else Severity.ERROR
                 yield Finding(
                     "split-server-tool-pair", severity, index.refs([spot.row]),
                     f"The provider's own tool `{wording.short(spot.block.name, 40)}` has no result in the same answer.",

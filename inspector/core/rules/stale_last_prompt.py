@@ -34,9 +34,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked, session = index.of(inspection), inspection.session
     if session.client != "claude-code":
         return
-    bookmark = next((row for row in reversed(session.rows) if row.type == "last-prompt" and row.part == 0), None)
+    bookmark = next(reversed(session.of_type("last-prompt", part=0)), None)
     named = looked.by_id.get((0, bookmark.extra.leaf or "")) if bookmark else None
-    after = [row for row in looked.main if bookmark and row.index > bookmark.index]
+    after = [row for row in looked.main if row.index > bookmark.index] if bookmark else []
     if bookmark is None or not named or not after:
         return
     newest = after[-1]
@@ -48,7 +48,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "stale-last-prompt", Severity.ERROR, index.refs([bookmark, *left_out]),
             f"The client's bookmark names an older branch: {wording.count(len(left_out), 'message row')} written after it would be left out.",
         )  # fmt: skip
-    elif named[-1] not in looked.on_branch and (drop := looked.drops.get(named[-1])) and drop.reason is Reason.OTHER_BRANCH:
+    elif named[-1] not in looked.on_branch and (drop := looked.drops.get(named[-1].ref)) and drop.reason is Reason.OTHER_BRANCH:
         yield Finding(
             "stale-last-prompt", Severity.INFO, index.refs([bookmark]), "The client's bookmark names another branch; this release ignores it."
         )

@@ -29,7 +29,7 @@ CODES = ("truncated-tail",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each part that ends in a cut line."""
     session = inspection.session
-    for row in session.rows:
+    for row in index.of(inspection).odd:
         if row.damage == "truncated":
             data = session.bytes_of(row)
             kind = symptoms.cut_record(data)

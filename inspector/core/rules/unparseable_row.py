@@ -27,7 +27,7 @@ CODES = ("unparseable-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each such line."""
     session = inspection.session
-    for row in session.rows:
+    for row in index.of(inspection).odd:
         if row.damage != "unparseable":
             continue
         data = session.bytes_of(row)

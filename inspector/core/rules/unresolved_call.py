@@ -34,8 +34,8 @@ ONLY_READS = "It only reads, so nothing can have changed."
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call id without any result; a warning where the call is on a branch that is not continued."""
     looked, session = index.of(inspection), inspection.session
-    for (part, call_id), spots in looked.calls.items():
-        if (part, call_id) in looked.results or (part, call_id) in looked.inner_results:
+    for (part, call_id), spots in looked.calls.without(looked.results):
+        if (part, call_id) in looked.inner_results:
             continue
         spot = spots[-1]
         rows = [each.row for each in spots]

@@ -210,7 +210,7 @@ def _agents(session: Session, book: Calls, unsure: set[str]) -> None:
 
 def _without_row(session: Session, book: Calls) -> list[WithoutRow]:
     """Tools that the last `tools-used` row names although no row of any part holds a call of theirs, while a turn is unfinished."""
-    noted = next((row for row in reversed(session.rows) if row.part == 0 and row.type == "tools-used"), None)
+    noted = next(reversed(session.of_type("tools-used", part=0)), None)
     listed = session.value(noted).get("tools") if noted else None
     if noted is None or not isinstance(listed, list):
         return []

@@ -22,6 +22,9 @@ RECORD_TYPES = frozenset(
     "pr-link task-summary speculation-accept session-inspector".split()
 )
 """Row types outside the chain that the recorded clients, or the documents this project was founded on, name; the last one is this project's own."""
+MESSAGE, UNKNOWN = RowKind.MESSAGE, RowKind.UNKNOWN
+TYPES = dict.fromkeys(RECORD_TYPES, RowKind.RECORD) | CHAIN_TYPES
+"""The kind of every known type."""
 SAVED_TO = re.compile(r"saved to: ([^\n]+)")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -68,9 +71,6 @@ class Light:
     """Id of the background task that this result says was started."""
     marked: bool = False
     """Written by a repair of this project (`sessionInspector`)."""
-
-    def __init__(self, **known: Any) -> None:
-        self.__dict__.update(known)
 
 
 KINDS = {
@@ -177,12 +177,12 @@ def read_part(number: int, part: Part) -> list[Row]:
 
 def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
     """One line -> one row. Damage is classified, never raised."""
-    if data.isspace():
-        return Row(part, index, start, end, RowKind.BLANK, "blank")
     faults: tuple[str, ...] = ()
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
+        if data.isspace():
+            return Row(part, index, start, end, RowKind.BLANK, "blank")
         try:
             value = loads(data)
         except NotJson:
@@ -235,21 +235,29 @@ def holds_surrogate(value: Any) -> bool:
 
 
 def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]) -> Row:
-    """The light row of a parsed record."""
+    """The light row of a parsed record. Written out at length, and with shared strings: this runs once for every row of every file."""
     get = value.get
-    name = get("type")
-    if not isinstance(name, str):
-        return Row(part, index, start, end, RowKind.UNKNOWN, "", id=_ident(get("uuid")), parent=_ident(get("parentUuid")), extra=Light())
-    kind = CHAIN_TYPES.get(name) or (RowKind.RECORD if name in RECORD_TYPES else RowKind.UNKNOWN)
+    name, id, parent, at = get("type"), get("uuid"), get("parentUuid"), get("timestamp")
+    if not isinstance(id, str):
+        id = _ident(id)
+    if not isinstance(parent, str):
+        parent = _ident(parent)
     light = Light()
-    row = Row(part, index, start, end, kind, name, _ident(get("uuid")), _ident(get("parentUuid")), _string(get("timestamp")), extra=light)
+    if not isinstance(name, str):
+        return Row(part, index, start, end, RowKind.UNKNOWN, "", id, parent, extra=light)
+    name = sys.intern(name)
+    kind = TYPES.get(name, UNKNOWN)
+    row = Row(part, index, start, end, kind, name, id, parent, at if isinstance(at, str) else None, extra=light)
     if get("isSidechain") is True:
         row.sidechain = True
-    for key, field in COMMON:
-        known = get(key)
-        if isinstance(known, str):
-            setattr(light, field, sys.intern(known))
-    if kind is RowKind.MESSAGE:
+    session, cwd, mode = get("sessionId"), get("cwd"), get("permissionMode")
+    if isinstance(session, str):
+        light.session = sys.intern(session)
+    if isinstance(cwd, str):
+        light.cwd = sys.intern(cwd)
+    if isinstance(mode, str):
+        light.permission_mode = sys.intern(mode)
+    if kind is MESSAGE:
         _message(row, light, value)
     elif kind is RowKind.CONTEXT:
         attachment = get("attachment")
@@ -265,36 +273,37 @@ def light_row(part: int, index: int, start: int, end: int, value: dict[str, Any]
     return row
 
 
-COMMON = (("sessionId", "session"), ("cwd", "cwd"), ("permissionMode", "permission_mode"))
-"""Keys of any record, with their place in `Light`: nearly all rows of a file hold the same values."""
-FLAGS = (("isMeta", "meta"), ("isApiErrorMessage", "api_error"), ("isCompactSummary", "compact_summary"), ("ownNote", "own_note"))
-
-
 def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     get = value.get
     row.role = row.type
-    for key, field in FLAGS:
-        if get(key) is True:
-            setattr(light, field, True)
+    if get("isMeta") is True:
+        light.meta = True
+    if get("isApiErrorMessage") is True:
+        light.api_error = True
+    if get("isCompactSummary") is True:
+        light.compact_summary = True
+    if get("ownNote") is True:
+        light.own_note = True
     if "sessionInspector" in value:
         light.marked = True
-    if row.type == "user":
+    user = row.type == "user"
+    if user:
         _user(light, value)
     message = get("message")
     if not isinstance(message, dict):
         light.message_missing, light.message_odd, light.content_missing = not message, bool(message), True
         return
-    content = message.get("content")
-    if row.type == "assistant":
-        model = message.get("model")
-        light.model = sys.intern(model) if isinstance(model, str) else None
-    light.message_id = _string(message.get("id"))
+    content, model, id = message.get("content"), message.get("model"), message.get("id")
+    if isinstance(model, str) and not user:
+        light.model = sys.intern(model)
+    if isinstance(id, str):
+        light.message_id = id
     if isinstance(content, str):
         light.string_content, light.text = True, content[:200]
         row.blocks = (text_block(content),)
     elif isinstance(content, list):
-        row.blocks = tuple(map(light_block, content))
-        if row.type == "user":
+        row.blocks = tuple([light_block(block) for block in content])
+        if user:
             first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
             light.text = first[:200] if isinstance(first, str) else None
             if light.persisted is None:

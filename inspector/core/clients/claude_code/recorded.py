@@ -110,11 +110,10 @@ def _last(session: Session, part: int, state: RuntimeState | None) -> RecordedRe
 
 
 def _values(session: Session, part: int, kind: str) -> Iterator[tuple[Row, dict[str, Any]]]:
-    for row in session.rows:
-        if row.part == part and row.type == kind:
-            value = session.value(row)
-            if isinstance(value, dict):
-                yield row, value
+    for row in session.of_type(kind, part):
+        value = session.value(row)
+        if isinstance(value, dict):
+            yield row, value
 
 
 def sent_requests(session: Session, part: int) -> list[Sent]:
@@ -134,8 +133,7 @@ def sent_requests(session: Session, part: int) -> list[Sent]:
 
 def _shapes(session: Session, part: int) -> dict[str, dict[str, Any]]:
     """shapeHash -> system prompt and tools, from all parts: a sub-agent may share its parent's."""
-    rows = [row for row in session.rows if row.type == "api-request-shape"]
-    rows.sort(key=lambda row: row.part == part)
+    rows = sorted(session.of_type("api-request-shape"), key=lambda row: row.part == part)
     shapes = {}
     for row in rows:
         value = session.value(row)
@@ -146,7 +144,7 @@ def _shapes(session: Session, part: int) -> dict[str, dict[str, Any]]:
 
 def last_shape(session: Session, part: int) -> dict[str, Any] | None:
     """System prompt and tools of the last recorded request of a part, or None."""
-    last = next((row for row in reversed(session.rows) if row.part == part and row.type == "api-request"), None)
+    last = next(reversed(session.of_type("api-request", part)), None)
     if last is None:
         return None
     value = session.value(last)

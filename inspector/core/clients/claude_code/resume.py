@@ -175,7 +175,8 @@ class Resume:
         hangs_from = parent or self.parent_for_added()
         self.state.added.append(AddedRow(ref, why, value, hangs_from))
         content = value["message"]["content"]
-        light = Light(meta=value.get("isMeta") is True, model=value["message"].get("model"), message_id=value["message"].get("id"))
+        light = Light()
+        light.meta, light.model, light.message_id = value.get("isMeta") is True, value["message"].get("model"), value["message"].get("id")
         self.items.append(Item(ref, value["type"], light, content=content))
 
     def parent_for_added(self) -> str | None:
