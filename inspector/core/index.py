@@ -21,6 +21,8 @@ from .verdicts import Drop, Reason
 from .wording import blocks_of
 
 CHAIN_KINDS = frozenset((RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM))
+TOLD = ("session", "cwd", "permission_mode")
+RESULT = BlockKind.RESULT
 T = TypeVar("T")
 Key = tuple[int, str]
 """Part number and id: ids are unique in a part at most."""
@@ -110,13 +112,11 @@ class Index:
         """Rows whose bytes are damaged or strange."""
         return [row for row in self.session.rows if row.damage is not None or row.faults]
 
-    def told(self, field: str) -> set[str | None]:
-        """What the records of the main transcript say in a field of their `extra`, each value once; None where they say nothing."""
-        return set(map(attrgetter(field), self._extras))
-
     @cached_property
-    def _extras(self) -> list[Any]:
-        return [row.extra for row in self.parts.get(0, ()) if row.extra is not None]
+    def told(self) -> dict[str, set[str | None]]:
+        """Each value once that the main transcript's records have in the fields TOLD of their `extra`; None where one has nothing."""
+        found = set(map(attrgetter(*TOLD), (row.extra for row in self.parts.get(0, ()) if row.extra is not None)))
+        return {field: {values[number] for values in found} for number, field in enumerate(TOLD)}
 
     @cached_property
     def chain(self) -> list[Row]:
@@ -318,26 +318,27 @@ def api_error(row: Row) -> bool:
 
 def results_only(row: Row) -> bool:
     """Whether a row holds a tool's result (and so is no prompt of a person)."""
-    return any(block.kind is BlockKind.RESULT for block in row.blocks)
+    for block in row.blocks:
+        if block.kind is RESULT:
+            return True
+    return False
 
 
 def newest(rows: Iterable[Row]) -> float:
     """The latest time of some rows, in seconds since 1970; 0.0 where none has a time that can be read."""
-    plain, odd = "", 0.0
-    for row in rows:
-        if usual_time(row.at):
-            plain = max(plain, row.at or "")
-        else:
-            odd = max(odd, moment(row.at) or 0.0)
-    return max(moment(plain) or 0.0, odd)
+    rows = list(rows)
+    odd = unusual_times(rows)
+    plain = max({row.at or "" for row in rows} - {row.at or "" for row in odd}, default="")
+    return max([moment(plain) or 0.0, *(moment(row.at) or 0.0 for row in odd)])
 
 
 USUAL_TIME = re.compile(r"[0-9]{4}.{6}T[0-9]{2}.{7}[0-9]{3}Z")
 
 
-def usual_time(at: str | None) -> bool:
-    """Whether a timestamp has the form that clients write: such ones sort as text."""
-    return at is not None and USUAL_TIME.fullmatch(at) is not None
+def unusual_times(rows: Iterable[Row]) -> list[Row]:
+    """The rows whose timestamp does not have the form that clients write; all others sort as text."""
+    usual = USUAL_TIME.fullmatch
+    return [row for row in rows if row.at is None or usual(row.at) is None]
 
 
 def stands_in(session: Session, row: Row) -> bool:

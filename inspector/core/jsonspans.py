@@ -13,25 +13,28 @@ import orjson
 
 from .source import Buffer
 
-SLICE = 4 << 20
-"""Bytes read at a time, so that a framed or mapped part is never copied whole."""
+SLICE = 256 << 10
+"""Bytes read at a time: a framed or mapped part is never copied whole, and a slice stays in the processor's cache until its lines are parsed."""
 
 
 def lines(data: Buffer) -> Iterator[tuple[int, int, bytes]]:
     """(start, end, bytes) of each line; `end` and the bytes include the newline. The lines tile the part."""
-    size, base = len(data), 0
-    carry = b""
-    while base < size:
-        chunk = carry + data[base : min(size, base + SLICE)]
-        begin = base - len(carry)
-        base = min(size, base + SLICE)
-        at = 0
-        while (cut := chunk.find(b"\n", at)) >= 0:
-            yield begin + at, begin + cut + 1, chunk[at : cut + 1]
-            at = cut + 1
-        carry = chunk[at:]
-    if carry:
-        yield size - len(carry), size, carry
+    size = len(data)
+    begin = 0
+    begun: list[bytes] = []  # pieces of a line that began in an earlier slice
+    for base in range(0, size, SLICE):
+        chunk = data[base : min(size, base + SLICE)]
+        at = chunk.find(b"\n") + 1
+        if not at:
+            begun.append(chunk)
+            continue
+        yield begin, base + at, b"".join((*begun, chunk[:at]))
+        while cut := chunk.find(b"\n", at) + 1:
+            yield base + at, base + cut, chunk[at:cut]
+            at = cut
+        begin, begun = base + at, [chunk[at:]]
+    if begin < size:
+        yield begin, size, b"".join(begun)
 
 
 class NotJson(ValueError):

@@ -132,8 +132,8 @@ class _Ledger:
             if call.order in done or (call.foreign and call.row.ref not in self.branch):
                 continue
             twins = self._twins(call)
-            done.update(twin.order for twin in twins)
-            shown = next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
+            done.update([twin.order for twin in twins])
+            shown = call if len(twins) == 1 else next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
             listed += self._operation(shown, twins)
         listed += [self._without_row(found) for found in self.book.without_row]
         notes = self.book.left_out
@@ -168,7 +168,7 @@ class _Ledger:
     def _operation(self, call: Call, twins: list[Call]) -> list[Operation]:
         """The call; and, where its result came at the start of work in the background, that work as an operation of its own."""
         answers = self._answers(twins)
-        on_branch = any(twin.row.ref in self.branch for twin in twins)
+        on_branch = call.row.ref in self.branch
         outcome = answers[0].outcome if answers else None
         state = STATES.get(outcome, "uncertain") if outcome else "uncertain"
         if state == "uncertain" and self._effect(call).name is EffectClass.READ_ONLY:

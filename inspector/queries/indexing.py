@@ -60,9 +60,9 @@ def _blocks(blocks: tuple[Block, ...]) -> tuple[str, str, str, str]:
         kind, said = block.kind, block.kind._value_
         if block.id is None:
             return said, "", "", ""
-        if kind is BlockKind.CALL:
+        if kind is CALLS[0]:
             return said, _line(block.id), "", _line(block.name)
-        if kind is BlockKind.RESULT:
+        if kind is RESULTS[0]:
             return said, "", _line(block.id), ""
     calls = [block for block in blocks if block.kind in CALLS]
     answered = [block.id for block in blocks if block.kind in RESULTS]

@@ -104,10 +104,10 @@ def write_rows(revision: Revision, rows: Iterable[tuple[Any, ...]]) -> None:
 
 def counts_of(derivation: Derivation) -> dict[str, int]:
     """The numbers that lists and the header show."""
-    looked = derivation.inspection
+    looked, message = derivation.inspection, RowKind.MESSAGE
     counts = {
         "rows": len(looked.session.rows),
-        "messages": sum(1 for row in looked.session.rows if row.kind is RowKind.MESSAGE and row.part == 0),
+        "messages": sum(1 for row in looked.session.main() if row.kind is message),
         "on_branch": len(looked.state.branch),
         "reached": len({place.row for place in looked.request.places if not place.row.startswith("+")}) if looked.request else 0,
         "open_operations": sum(1 for operation in looked.operations if operation.state == "uncertain"),

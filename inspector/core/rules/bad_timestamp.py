@@ -31,8 +31,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     rows = index.of(inspection).main
     last = rows[-1] if rows else None
     others = []
-    for row in rows:
-        if index.usual_time(row.at) or (row.at is not None and len(row.at) >= 20 and moment(row.at) is not None):
+    for row in index.unusual_times(rows):
+        if row.at is not None and len(row.at) >= 20 and moment(row.at) is not None:
             continue
         if row is last:
             said = f"`{wording.short(row.at, 40)}`, which is no time" if row.at else "no time at all"

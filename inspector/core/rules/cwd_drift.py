@@ -27,7 +27,7 @@ CODES = ("cwd-drift",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """A warning for each folder outside the first one that rows of the branch name; a note for folders inside it, and for other rows."""
     looked = index.of(inspection)
-    if len(looked.told("cwd") - {None}) < 2:
+    if len(looked.told["cwd"] - {None}) < 2:
         return
     first: dict[str, Row] = {}
     for row in [*looked.branch, *looked.main]:

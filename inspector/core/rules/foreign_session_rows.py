@@ -32,7 +32,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each other session; a note where all rows name the same other one (a renamed copy of the file), or where they are the
     beginning that this session was copied from."""
     looked, own = index.of(inspection), inspection.session.id
-    if looked.told("session") <= {None, own}:
+    if looked.told["session"] <= {None, own}:
         return
     by_session: dict[str, list[Row]] = defaultdict(list)
     for row in looked.chain:

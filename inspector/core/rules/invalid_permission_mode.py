@@ -31,7 +31,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each mode that is not known."""
     if inspection.session.client != "claude-code":
         return
-    if index.of(inspection).told("permission_mode") <= {None, *KNOWN}:
+    if index.of(inspection).told["permission_mode"] <= {None, *KNOWN}:
         return
     rows: dict[str, list[Row]] = {}
     for row in inspection.session.main():

@@ -33,16 +33,16 @@ def calls(session: Session) -> Calls:
     book = Calls()
     own = any(row.extra is not None and row.extra.session == session.id for row in session.rows if row.part == 0)
     fragments: list[tuple[Row, str, str]] = []
+    call, result = BlockKind.CALL, BlockKind.RESULT
     for row, record in _records(session, fragments):
-        light = record.extra
-        foreign = own and row.part == 0 and light.session not in (None, session.id)
         for number, block in enumerate(record.blocks):
-            if block.kind is BlockKind.CALL and record.role == "assistant":
+            if block.kind is call and record.role == "assistant":
+                foreign = own and row.part == 0 and record.extra.session not in (None, session.id)
                 book.calls.append(Call(block.id, block.name or "", row, record, number, len(book.calls), foreign=foreign))
-            elif block.kind is BlockKind.RESULT and block.id is not None:
+            elif block.kind is result and block.id is not None:
                 outcome = _outcome(session, row, record, number)
                 book.answers.setdefault((row.part, block.id), []).append(Answer(row, record, outcome, block.error))
-    known = {call.id for call in book.calls}
+    known = {call.id for call in book.calls} if fragments else set()
     for row, call_id, tool in fragments:
         if call_id not in known:
             book.calls.append(Call(call_id, tool, row, row, 0, len(book.calls), whole=False))
@@ -71,8 +71,9 @@ def _left_out(session: Session) -> list[LeftOut]:
 
 def _records(session: Session, fragments: list[tuple[Row, str, str]]) -> Iterator[tuple[Row, Row]]:
     """(line, record) of every readable message row, those inside damaged lines included. Calls that a cut line began go into `fragments`."""
+    message = RowKind.MESSAGE
     for row in session.rows:
-        if row.kind is RowKind.MESSAGE:
+        if row.kind is message:
             yield row, row
         elif row.damage in ("spliced", "nul", "truncated", "unparseable"):
             data = session.bytes_of(row)
@@ -151,7 +152,7 @@ def _text(block: dict[str, Any]) -> str:
 
 def _unsure(book: Calls) -> set[str]:
     """Ids of calls for which no result tells what happened."""
-    answered = {call_id for (_, call_id), answers in book.answers.items() if any(answer.outcome in SURE for answer in answers)}
+    answered = {call_id for (_, call_id), answers in book.answers.items() for answer in answers if answer.outcome in SURE}
     return {call.id for call in book.calls if call.id and call.id not in answered}
 
 

@@ -12,13 +12,8 @@ from .profiles import Profile
 from .read import Light
 
 CHAIN_KINDS = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
-NEVER_SENT = {
-    RowKind.BLANK: Reason.BLANK,
-    RowKind.DAMAGED: Reason.DAMAGED,
-    RowKind.RECORD: Reason.RECORD,
-    RowKind.UNKNOWN: Reason.UNKNOWN_TYPE,
-}
-"""Kinds of rows that no resume reads into the conversation -> why."""
+TROUBLING = ("null", "content-replacement")
+"""Types of lines that some releases can't handle."""
 NOT_FOUND = "No conversation found with this session id"
 
 
@@ -42,7 +37,7 @@ def light(row: Row) -> Light:
 
 
 class Walker:
-    """One resume's way from the main transcript's rows to the chain."""
+    """One resume's way from the main transcript's rows to the chain. `fates.explain` says then why each other row is not on it."""
 
     def __init__(self, session: Session, profile: Profile) -> None:
         self.session, self.profile = session, profile
@@ -71,7 +66,6 @@ class Walker:
                 walked = self.walk(leaf)
                 if self.chain.refused is None:
                     self.chain.rows = self.recover(walked)
-        self.explain()
         return self.chain
 
     # reading
@@ -84,12 +78,13 @@ class Walker:
             if stopped is not None:
                 self.drop(row, Stage.READ, Reason.READING_STOPPED, stopped)
                 continue
-            trouble = self.trouble(row)
-            if trouble == "stop":
-                stopped = row
-            elif trouble == "fatal":
-                self.chain.refused = f"Failed to resume session: row {row.ref} can't be read by this client"
-                return
+            if row.type in TROUBLING:
+                trouble = self.trouble(row)
+                if trouble == "stop":
+                    stopped = row
+                elif trouble == "fatal":
+                    self.chain.refused = f"Failed to resume session: row {row.ref} can't be read by this client"
+                    return
             if row.id is not None and row.kind in CHAIN_KINDS:
                 if not self.profile.needs_message and row.kind is RowKind.MESSAGE and light(row).message_missing:
                     self.drop(row, Stage.READ, Reason.MALFORMED)
@@ -105,7 +100,7 @@ class Walker:
                 self.stepped[row.id] = row
 
     def trouble(self, row: Row) -> str:
-        """What this client does at a line that it can't handle: skip | stop | fatal."""
+        """What this client does at a line of a TROUBLING type: skip | stop | fatal."""
         if row.type == "null":
             return self.profile.null_line
         if row.type == "content-replacement" and self.profile.bad_replacement != "skip":
@@ -162,11 +157,18 @@ class Walker:
     def parent_of(self, row: Row) -> str | None:
         """The id of the parent that counts: relinked, and past rows that are stepped over."""
         parent = self.relinked.get(row.id or "", row.parent)
+        if parent is None or parent in self.by_id:
+            return parent
         seen: set[str] = set()
         while parent is not None and parent not in self.by_id and parent in self.steps and parent not in seen:
             seen.add(parent)
             parent = self.steps[parent]
         return parent
+
+    def has_children(self, row: Row) -> bool:
+        """Whether any row, those that are stepped over included, names this one as its parent."""
+        named = any(other.parent == row.id for other in self.by_id.values())
+        return named or row.id in self.steps.values() or row.id in self.relinked.values()
 
     # the leaf
 
@@ -200,8 +202,7 @@ class Walker:
         return False
 
     def leaf_by_last_prompt(self) -> Row | None:
-        tails = [row for row in self.order if not row.sidechain and light(row).subtype != "compact_boundary"]
-        last = tails[-1] if tails else None
+        last = next((row for row in reversed(self.order) if not row.sidechain and light(row).subtype != "compact_boundary"), None)
         named = self.by_id.get(light(self.last_prompt).leaf or "") if self.last_prompt else None
         if named is None or self.last_prompt is None:
             leaf = self.tip_of(last) if last is not None and self.profile.leaf_follows_children else last
@@ -220,6 +221,8 @@ class Walker:
 
     def tip_of(self, row: Row) -> Row:
         """The newest tip among the row's descendants (the physically last one on a tie), or the row itself."""
+        if not self.has_children(row):
+            return row
         children: dict[str, list[Row]] = defaultdict(list)
         for child in self.by_id.values():
             parent = self.parent_of(child)
@@ -292,17 +295,10 @@ class Walker:
         """The chain in reading order, with the rows of its messages that hang beside it (parallel calls and their results)."""
         chain = walked[::-1]
         on_chain = {row.id for row in chain}
-        messages: dict[str, list[Row]] = defaultdict(list)
-        under: dict[str, list[Row]] = defaultdict(list)
-        answers: dict[str, list[Row]] = defaultdict(list)
-        for row in self.by_id.values():
-            if row.type == "assistant" and light(row).message_id:
-                messages[light(row).message_id or ""].append(row)
-            elif row.type == "user" and any(block.kind is BlockKind.RESULT for block in row.blocks):
-                under[self.parent_of(row) or ""].append(row)
-                for block in row.blocks:
-                    if block.kind is BlockKind.RESULT and block.id and not row.sidechain:
-                        answers[block.id].append(row)
+        messages = self.pieces({light(row).message_id for row in chain if row.type == "assistant"} - {None, ""})
+        pieces = [row for rows in messages.values() for row in rows]
+        asked = {block.id for row in pieces for block in row.blocks if block.kind is BlockKind.CALL}
+        under, answers = self.results({row.id for row in pieces}, asked)
         after: dict[str, list[Row]] = defaultdict(list)
         ends = {light(row).message_id: row for row in chain if row.type == "assistant"}
         done: set[str | None] = set()
@@ -339,59 +335,36 @@ class Walker:
             place(row)
         return out
 
+    def pieces(self, wanted: set[str | None]) -> dict[str, list[Row]]:
+        """The rows of some messages, by message id."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in self.by_id.values():
+            if row.type == "assistant" and row.extra.message_id in wanted:
+                found[row.extra.message_id].append(row)
+        return found
+
+    def results(self, pieces: set[str | None], calls: set[str | None]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+        """Rows with results: by the id of the piece that they hang from, and by the id of the call that they answer."""
+        under: dict[str, list[Row]] = defaultdict(list)
+        answers: dict[str, list[Row]] = defaultdict(list)
+        result = BlockKind.RESULT
+        for row in self.by_id.values():
+            if row.type != "user":
+                continue
+            given = False
+            for block in row.blocks:
+                if block.kind is result:
+                    given = True
+                    if block.id and block.id in calls and not row.sidechain:
+                        answers[block.id].append(row)
+            if given and (parent := self.parent_of(row) or "") in pieces:
+                under[parent].append(row)
+        return under, answers
+
     # the rest
 
     def drop(self, row: Row, stage: Stage, reason: Reason, because: Row | None = None) -> None:
         self.chain.drops[row.ref] = Drop(row.ref, stage, reason, because.ref if because else None)
-
-    def explain(self) -> None:
-        """One Drop for every row of the session that is not on the chain."""
-        chain = self.chain
-        on_chain = {row.ref for row in chain.rows}
-        compacted = self.compacted()
-        root = chain.rows[0] if chain.rows else None
-        cut = root if root is not None and root.parent is not None and self.parent_of(root) is not None else None
-        for row in self.session.rows:
-            ref = row.ref
-            if ref in on_chain or ref in chain.drops:
-                continue
-            reason = NEVER_SENT.get(row.kind)
-            if reason is not None and not row.part:
-                chain.drops[ref] = Drop(ref, Stage.READ, Reason.PROGRESS if row.type == "progress" else reason)
-            elif row.part:
-                chain.drops[ref] = Drop(ref, Stage.READ, Reason.NOT_A_TRANSCRIPT if row.kind is RowKind.BLOB else Reason.SUB_AGENT)
-            elif row.id is None:
-                self.drop(row, Stage.READ, Reason.MALFORMED)
-            elif chain.refused is not None:
-                self.drop(row, Stage.CHAIN, Reason.REFUSED)
-            elif self.by_id.get(row.id) is not row:
-                self.drop(row, Stage.CHAIN, Reason.DUPLICATE, self.by_id.get(row.id))
-            elif row.sidechain:
-                self.drop(row, Stage.CHAIN, Reason.SIDECHAIN)
-            elif row.id in compacted:
-                self.drop(row, Stage.CHAIN, Reason.BEFORE_COMPACTION, compacted[row.id])
-            elif cut is not None and row.index < cut.index:
-                self.drop(row, Stage.CHAIN, Reason.BEFORE_GAP, cut)
-            else:
-                self.drop(row, Stage.CHAIN, Reason.OTHER_BRANCH, chain.leaf)
-
-    def compacted(self) -> dict[str, Row]:
-        """Ids of rows that lie before a boundary of the chain -> that boundary."""
-        found: dict[str, Row] = {}
-        waiting = [row for row in self.chain.rows if light(row).subtype == "compact_boundary"]
-        while waiting:
-            boundary = waiting.pop()
-            at = light(boundary).logical_parent
-            while at is not None and at in self.by_id and at not in found:
-                row = self.by_id[at]
-                found[at] = boundary
-                if light(row).subtype == "compact_boundary":
-                    waiting.append(row)
-                at = self.parent_of(row)
-            for row in self.by_id.values():
-                if row.index < boundary.index and row.id:
-                    found.setdefault(row.id, boundary)
-        return found
 
 
 def _written(row: Row) -> str:

@@ -22,7 +22,8 @@ RECORD_TYPES = frozenset(
     "pr-link task-summary speculation-accept session-inspector".split()
 )
 """Row types outside the chain that the recorded clients, or the documents this project was founded on, name; the last one is this project's own."""
-MESSAGE, UNKNOWN = RowKind.MESSAGE, RowKind.UNKNOWN
+MESSAGE, UNKNOWN, CALL, RESULT = RowKind.MESSAGE, RowKind.UNKNOWN, BlockKind.CALL, BlockKind.RESULT
+"""Members that are met once for every row: looking them up in their class takes as long as making a block."""
 TYPES = dict.fromkeys(RECORD_TYPES, RowKind.RECORD) | CHAIN_TYPES
 """The kind of every known type."""
 SAVED_TO = re.compile(r"saved to: ([^\n]+)")
@@ -73,17 +74,6 @@ class Light:
     """Written by a repair of this project (`sessionInspector`)."""
 
 
-KINDS = {
-    "text": BlockKind.TEXT,
-    "thinking": BlockKind.THINKING,
-    "redacted_thinking": BlockKind.THINKING,
-    "tool_use": BlockKind.CALL,
-    "tool_result": BlockKind.RESULT,
-    "image": BlockKind.IMAGE,
-    "server_tool_use": BlockKind.SERVER_CALL,
-}
-
-
 TEXT, BLANK_TEXT, THINKING = Block(BlockKind.TEXT), Block(BlockKind.TEXT, blank=True), Block(BlockKind.THINKING)
 """Blocks that hold nothing of their own are shared."""
 
@@ -95,15 +85,17 @@ def light_block(block: Any) -> Block:
     name = block.get("type")
     if name == "text":
         return text_block(block.get("text"))
-    kind = KINDS.get(name) if isinstance(name, str) else None
-    if kind is BlockKind.THINKING:
+    if name == "tool_use":
+        return Block(CALL, _string(block.get("id")), _string(block.get("name")))
+    if name == "tool_result":
+        return Block(RESULT, _string(block.get("tool_use_id")), error=block.get("is_error") is True)
+    if name == "thinking" or name == "redacted_thinking":
         return THINKING
-    if kind is BlockKind.RESULT or kind is None and isinstance(name, str) and name.endswith("_tool_result"):
-        result = BlockKind.RESULT if kind else BlockKind.SERVER_RESULT
-        return Block(result, _string(block.get("tool_use_id")), error=block.get("is_error") is True)
-    if kind is BlockKind.CALL or kind is BlockKind.SERVER_CALL:
-        return Block(kind, _string(block.get("id")), _string(block.get("name")))
-    return Block(kind or BlockKind.OTHER)
+    if name == "server_tool_use":
+        return Block(BlockKind.SERVER_CALL, _string(block.get("id")), _string(block.get("name")))
+    if isinstance(name, str) and name.endswith("_tool_result"):
+        return Block(BlockKind.SERVER_RESULT, _string(block.get("tool_use_id")), error=block.get("is_error") is True)
+    return Block(BlockKind.IMAGE if name == "image" else BlockKind.OTHER)
 
 
 def text_block(text: Any) -> Block:
@@ -304,10 +296,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
     elif isinstance(content, list):
         row.blocks = tuple([light_block(block) for block in content])
         if user:
-            first = next((b.get("text") for b in content if isinstance(b, dict) and b.get("type") == "text"), None)
-            light.text = first[:200] if isinstance(first, str) else None
-            if light.persisted is None:
-                light.persisted = next(filter(None, map(_persisted, content)), None)
+            _texts(light, content)
     else:
         light.content_missing = True
 
@@ -331,11 +320,17 @@ def _user(light: Light, value: dict[str, Any]) -> None:
             light.task = _string(outcome.get("backgroundTaskId")) or started
 
 
-def _persisted(block: Any) -> str | None:
-    """The path that a shortened result's text names."""
-    text = block.get("content") if isinstance(block, dict) and block.get("type") == "tool_result" else None
-    found = SAVED_TO.search(text[:1000]) if isinstance(text, str) and text.startswith("<persisted-output>") else None
-    return found[1].strip() if found else None
+def _texts(light: Light, content: list[Any]) -> None:
+    """What the texts of a user row say: the first one, and the path that a shortened result names."""
+    texts = [block for block in content if isinstance(block, dict) and block.get("type") == "text"]
+    if texts and isinstance(text := texts[0].get("text"), str):
+        light.text = text[:200]
+    for block in content if light.persisted is None else ():
+        said = block.get("content") if isinstance(block, dict) and block.get("type") == "tool_result" else None
+        found = SAVED_TO.search(said[:1000]) if isinstance(said, str) and said.startswith("<persisted-output>") else None
+        if found and (path := found[1].strip()):
+            light.persisted = path
+            return
 
 
 def _version_and_title(session: Session) -> tuple[str | None, str | None]:

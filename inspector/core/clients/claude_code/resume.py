@@ -12,6 +12,7 @@ from .assemble import Assembly
 from .chain import Chain, Walker
 from .cleanup import Cleanup
 from .facts import facts_of
+from .fates import explain
 from .items import Item, item_of
 from .notify import notifications
 from .outside import add_outside
@@ -36,7 +37,9 @@ COMMAND_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>")
 def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
     """Derive the state that a resume of this session builds, and the messages that it would send."""
     profile = profile_for(resume_as.version)
-    chain = Walker(session, profile).run()
+    walker = Walker(session, profile)
+    chain = walker.run()
+    explain(walker)
     state = RuntimeState(client="claude-code", version=profile.version, model=resume_as.model, dialect=DIALECT)
     state.branch = [row.ref for row in chain.rows]
     state.leaf = chain.leaf.ref if chain.leaf else None
