@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspector.core.errors import ReadError
 from inspector.core.source import Buffer
 
-SLICE = 1 << 20
+SLICE = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,14 @@ def check(limits: Limits, limit: str, what: str, found: int) -> None:
 
 def check_rows(limits: Limits, name: str, data: Buffer) -> None:
     """Raise LimitError when a transcript has too many lines or one that is too long. One pass over slices; keeps nothing."""
-    rows = since = 0
-    for start in range(0, len(data), SLICE):
-        chunk = data[start : start + SLICE]
-        first = chunk.find(b"\n")
-        if first < 0:
-            since += len(chunk)
-            check(limits, "row_bytes", f"a line of {name}", since)
-            continue
-        rows += chunk.count(b"\n")
+    rows = begin = 0
+    for base in range(0, len(data), SLICE):
+        chunk = data[base : base + SLICE]
+        at = 0
+        # `find` and not `count`, which looks at each byte on its own.
+        while cut := chunk.find(b"\n", at) + 1:
+            if base + cut - begin > limits.row_bytes:
+                check(limits, "row_bytes", f"a line of {name}", base + cut - begin)
+            rows, begin, at = rows + 1, base + cut, cut
         check(limits, "rows", name, rows)
-        check(limits, "row_bytes", f"a line of {name}", since + first + 1)
-        if limits.row_bytes < SLICE:
-            check(limits, "row_bytes", f"a line of {name}", max(map(len, chunk.splitlines(keepends=True)), default=0))
-        since = len(chunk) - chunk.rfind(b"\n") - 1
+        check(limits, "row_bytes", f"a line of {name}", base + len(chunk) - begin)
