@@ -8,7 +8,7 @@ from typing import Any
 
 from ...state import StateMessage
 from ...verdicts import Drop, Reason, Stage
-from .cleanup import NO_CONTENT, THINKING, merge_blocks
+from .cleanup import NO_CONTENT, THINKING, Pairs, merge_into
 from .context import attachment_blocks, is_persons_message, reminder, unframed
 from .items import Item
 from .javascript import json_text
@@ -20,8 +20,6 @@ TOOL_LOADED = "Tool loaded."
 RESULT_MISSING = "[Tool result missing due to internal error]"
 MID_SYSTEM_MODELS = ("claude-opus-4-8", "claude-opus-5")
 """Models seen to take messages of role `system` inside the conversation."""
-
-Pairs = list[tuple[dict[str, Any], str]]
 
 
 @dataclass(slots=True)
@@ -39,6 +37,8 @@ class Wire:
     """(call id, row) of stored context that was written into a result of this message."""
     empty: str | None = None
     """Row that holds the place of the message if nothing else of it is left."""
+    results: int | None = None
+    """How many results stand in front, once blocks were merged."""
 
 
 class Assembly:
@@ -49,6 +49,8 @@ class Assembly:
         self.as_system = profile.context_as_system and bool(model) and str(model).startswith(MID_SYSTEM_MODELS)
         self.drops: dict[str, Drop] = {}
         self.wires: list[Wire] = []
+        self.open: dict[str | None, Wire] = {}
+        """Messages by id that a later row of theirs still joins: nothing but results stands behind them."""
         self.rendered_here: list[str] = []
         """Rows of context whose text the client makes at send time."""
 
@@ -147,10 +149,13 @@ class Assembly:
         if not last.blocks:
             last.blocks, last.string = blocks, string
         elif context and last.ends_in_context:
-            last.blocks, last.string = [*last.blocks, *blocks], False
+            last.blocks += blocks
+            last.string = False
+            if any(block.get("type") == "tool_result" for block, _ in blocks):
+                last.results = None
         else:
-            merged, refs = merge_blocks(last.blocks, blocks)
-            last.blocks, last.string = list(zip(merged, refs, strict=True)), False
+            last.results = merge_into(last.blocks, blocks, last.results)
+            last.string = False
         last.ends_in_context = context
 
     def assistant(self, item: Item) -> None:
@@ -163,16 +168,13 @@ class Assembly:
             self.drop(item.ref, Reason.THINKING_OTHER_MODEL if blocks else Reason.MALFORMED)
             return
         message = item.light.message_id
-        for wire in reversed(self.wires):
-            if wire.role == "user":
-                if not wire.blocks:
-                    continue
-                if wire.blocks[0][0].get("type") != "tool_result":
-                    break
-            elif wire.id == message:
-                wire.blocks += kept
-                return
-        self.push(Wire("assistant", kept, id=message, empty=item.ref))
+        last = self.last_user()
+        if last is not None and last.blocks and last.blocks[0][0].get("type") != "tool_result":
+            self.open.clear()
+        if message in self.open:
+            self.open[message].blocks += kept
+        else:
+            self.open[message] = self.push(Wire("assistant", kept, id=message, empty=item.ref))
 
     def renamed(self, block: dict[str, Any]) -> dict[str, Any]:
         """The block; a call of a tool that has another name now, under that name."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from ...session import BlockKind, Row, RowKind, Session, moment
@@ -14,6 +17,8 @@ from .read import Light
 CHAIN_KINDS = (RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM)
 TROUBLING = ("null", "content-replacement")
 """Types of lines that some releases can't handle."""
+IN_FILE = attrgetter("index")
+"""Order of rows in their part."""
 NOT_FOUND = "No conversation found with this session id"
 
 
@@ -273,14 +278,19 @@ class Walker:
         """The newest row that is not newer than this one and at most `bridge_seconds` older; the first in the file on a tie."""
         if self.profile.bridge_seconds is None or at is None:
             return None
-        best, best_at = None, None
-        for candidate in self.by_id.values():
-            when = moment(candidate.at)
-            if when is None or candidate.sidechain or candidate.id in seen or when > at or at - when > self.profile.bridge_seconds:
-                continue
-            if (when < at or candidate.index < row.index) and (best_at is None or when > best_at):
-                best, best_at = candidate, when
-        return best
+        for place in range(bisect_right(self.by_time, at, key=itemgetter(0)) - 1, -1, -1):
+            when, _, candidate = self.by_time[place]
+            if at - when > self.profile.bridge_seconds:
+                return None
+            if candidate.id not in seen and (when < at or candidate.index < row.index):
+                return candidate
+        return None
+
+    @cached_property
+    def by_time(self) -> list[tuple[float, int, Row]]:
+        """(moment, negative place, row) of the conversation's own rows that have a time, in that order: asked for once reading has ended."""
+        timed = ((moment(row.at), -place, row) for place, row in enumerate(self.by_id.values()) if not row.sidechain)
+        return sorted(((when, place, row) for when, place, row in timed if when is not None), key=itemgetter(0, 1))
 
     def step_moment(self, row: Row) -> float | None:
         """The moment of the last row that is stepped over above this one, if any is: the gap is above that row."""
@@ -300,6 +310,7 @@ class Walker:
         asked = {block.id for row in pieces for block in row.blocks if block.kind is BlockKind.CALL}
         under, answers = self.results({row.id for row in pieces}, asked)
         after: dict[str, list[Row]] = defaultdict(list)
+        number = {row.id: place for place, row in enumerate(chain)}
         ends = {light(row).message_id: row for row in chain if row.type == "assistant"}
         done: set[str | None] = set()
         for row in chain:
@@ -308,10 +319,11 @@ class Walker:
                 continue
             done.add(message)
             group = {one.id: one for one in messages[message]}
-            members = [one for one in chain if one.id in group]
+            members = [chain[place] for place in sorted(number[id] for id in group if id in on_chain)]
+            by_place = sorted(members, key=IN_FILE)
             for one in sorted((one for one in group.values() if one.id not in on_chain), key=_written):
-                before = [member for member in members if member.index < one.index]
-                beside = max(before, key=lambda member: member.index, default=row) if self.profile.recovers_in_order else members[-1]
+                before = bisect_left(by_place, one.index, key=IN_FILE)
+                beside = (by_place[before - 1] if before else row) if self.profile.recovers_in_order else members[-1]
                 after[beside.ref].append(one)
             late = [one for member in group.values() for one in under[member.id or ""] if one.id not in on_chain]
             if not self.profile.recovers_by_call:
@@ -321,9 +333,10 @@ class Walker:
             given = [one for call in calls for one in answers[call] if one.id in on_chain]
             answered = {block.id for one in (*late, *given) for block in one.blocks}
             late += [answers[call][0] for call in calls if call not in answered and answers[call]]
-            for one in sorted({one.ref: one for one in late}.values(), key=lambda one: one.index):
-                earlier = [result for result in given if result.index < one.index]
-                after[max(earlier, key=lambda result: result.index, default=ends[message]).ref].append(one)
+            given.sort(key=IN_FILE)
+            for one in sorted({one.ref: one for one in late}.values(), key=IN_FILE):
+                before = bisect_left(given, one.index, key=IN_FILE)
+                after[(given[before - 1] if before else ends[message]).ref].append(one)
         out: list[Row] = []
 
         def place(row: Row) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from ...verdicts import Drop, Reason, Stage
@@ -9,6 +10,8 @@ from .items import Item, group_of, message_groups
 from .profiles import Profile
 
 NO_CONTENT = "(no content)"
+Pairs = list[tuple[dict[str, Any], str]]
+"""Blocks, each with the ref of its row."""
 THINKING = ("thinking", "redacted_thinking")
 
 
@@ -124,29 +127,37 @@ class Cleanup:
 
     def blank_messages(self) -> None:
         """Assistant text that is white space only; users that become neighbours are merged at once."""
-        groups = message_groups(self.items)
+        whole_of = {key: (all(map(is_blank, group)), says_nothing(group)) for key, group in message_groups(self.items).items()}
         kept: list[Item] = []
         for item in self.items:
             alone = self.profile.blank_text == "row" or self.profile.blank_text == "spaces" and any(block.get("text") for block in item.blocks())
-            scope = [item] if alone else groups.get(group_of(item), [item])
-            blank = (is_blank(item) and all(map(is_blank, scope))) or (self.profile.drops_no_content and says_nothing(scope))
-            if item.type == "assistant" and blank:
+            whole = whole_of.get(group_of(item))
+            blank, stand_in = (is_blank(item), says_nothing([item])) if alone or whole is None else whole
+            if item.type == "assistant" and ((is_blank(item) and blank) or (self.profile.drops_no_content and stand_in)):
                 self.drop(item, Reason.EMPTY_TEXT)
             else:
                 kept.append(item)
         if len(kept) == len(self.items) or self.profile.interruption == "sentinel":
             self.items = kept
             return
-        merged: list[Item] = []
-        for item in kept:
-            if item.type == "user" and merged and merged[-1].type == "user":
-                empty = [side for side in (merged[-1], item) if not side.blocks()]
-                if len(empty) == 1:
-                    self.drop(empty[0], Reason.EMPTY_TEXT)
-                merged[-1] = merge_users(merged[-1], item)
-            else:
-                merged.append(item)
-        self.items = merged
+        self.items = []
+        for users, run in groupby(kept, key=lambda item: item.type == "user"):
+            neighbours = list(run)
+            self.items += [self.one_user(neighbours)] if users and len(neighbours) > 1 else neighbours
+
+    def one_user(self, run: list[Item]) -> Item:
+        """Neighbouring user items as one: results first, a newline at the seam of two texts; a side without content is left out."""
+        first, blocks, outcome = run[0], pairs(run[0]), run[0].result
+        results: int | None = None
+        for item in run[1:]:
+            more = pairs(item)
+            if bool(more) != bool(blocks):
+                self.drop(item if blocks else first, Reason.EMPTY_TEXT)
+            results = merge_into(blocks, more, results)
+            first, outcome = item if first.light.meta else first, outcome or item.result
+        return Item(
+            first.ref, "user", first.light, content=[block for block, _ in blocks], result=outcome, refs=[ref for _, ref in blocks], uuid=first.uuid
+        )
 
 
 def is_silent(block: dict[str, Any], blank_too: bool) -> bool:
@@ -173,24 +184,25 @@ def says_nothing(items: list[Item]) -> bool:
     return [block.get("text") for item in items for block in item.blocks()] == [NO_CONTENT]
 
 
-def merge_users(left: Item, right: Item) -> Item:
-    """Two neighbouring user items as one: results first, a newline at the seam of two texts."""
-    blocks, refs = merge_blocks(pairs(left), pairs(right))
-    first = right if left.light.meta else left
-    return Item(first.ref, "user", first.light, content=blocks, result=left.result or right.result, refs=refs, uuid=first.uuid)
-
-
-def pairs(item: Item) -> list[tuple[dict[str, object], str]]:
+def pairs(item: Item) -> Pairs:
     """(block, row) of an item."""
     refs = item.refs
     return [(block, refs[n] if refs else item.ref) for n, block in enumerate(item.blocks())]
 
 
-def merge_blocks(left: list[tuple[dict[str, object], str]], right: list[tuple[dict[str, object], str]]) -> tuple[list[dict[str, object]], list[str]]:
-    """Blocks and rows of a merged user message."""
-    if left and right and left[-1][0].get("type") == "text" and right[0][0].get("type") == "text":
-        block, ref = left[-1]
-        left = [*left[:-1], ({**block, "text": f"{block.get('text', '')}\n"}, ref)]
-    both = left + right
-    ordered = [p for p in both if p[0].get("type") == "tool_result"] + [p for p in both if p[0].get("type") != "tool_result"]
-    return [block for block, _ in ordered], [ref for _, ref in ordered]
+def merge_into(blocks: Pairs, more: Pairs, results: int | None) -> int:
+    """Grow the blocks of a user message by those of the next one: results first, a newline at the seam of two texts.
+
+    `results` is the answer of the merge before (how many results stand in front), None for blocks that were not merged yet: so a message
+    of thousands of rows takes linear time.
+    """
+    if blocks and more and blocks[-1][0].get("type") == "text" and more[0][0].get("type") == "text":
+        block, ref = blocks[-1]
+        blocks[-1] = ({**block, "text": f"{block.get('text', '')}\n"}, ref)
+    if results is None:
+        answers = [pair for pair in blocks if pair[0].get("type") == "tool_result"]
+        blocks[:], results = answers + [pair for pair in blocks if pair[0].get("type") != "tool_result"], len(answers)
+    answers = [pair for pair in more if pair[0].get("type") == "tool_result"]
+    blocks[results:results] = answers
+    blocks += [pair for pair in more if pair[0].get("type") != "tool_result"]
+    return results + len(answers)
