@@ -87,26 +87,33 @@ def recover(data: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     text = data.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder(parse_constant=_no_constant)
-    at = 0
-    while (at := text.find('{"', at)) >= 0:
-        boundary = at == 0 or text[at - 1] in "}\x00 \t" or text.startswith(TOP_LEVEL, at)
-        if not boundary:
+    left = max(PASSES * len(text), 1_000_000)
+    at = counted = byte = 0
+    while left > 0 and (at := text.find('{"', at)) >= 0:
+        if not (at == 0 or text[at - 1] in "}\x00 \t" or text.startswith(TOP_LEVEL, at)):
             at += 2
             continue
+        value, end = None, len(text)
         try:
             value, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Unterminated"):
+                end = error.pos
         except (ValueError, RecursionError):
-            at += 2
-            continue
+            pass
         if isinstance(value, dict) and "type" in value and not RECORD_KEYS.isdisjoint(value):
-            start_byte = len(text[:at].encode("utf-8", "surrogateescape"))
-            found.append((start_byte, start_byte + len(text[at:end].encode("utf-8", "surrogateescape"))))
-            at = end
+            byte += len(text[counted:at].encode("utf-8", "surrogateescape"))
+            length = len(text[at:end].encode("utf-8", "surrogateescape"))
+            found.append((byte, byte + length))
+            at, counted, byte = end, end, byte + length
         else:
+            left -= end - at
             at += 2
     return found
 
 
+PASSES = 16
+"""How often, on the whole, a damaged line is read again in search of records: a hostile one would ask for a pass from each of its bytes."""
 TOP_LEVEL = ('{"parentUuid"', '{"type"', '{"uuid"', '{"timestamp"', '{"sessionId"', '{"session_id"')
 """How records of JSON Lines transcripts begin: where a record may start inside another's cut text."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LONGEST = 10_000
 """Characters; a longer script is never called read-only."""
 READ_AT_MOST = 200_000
+LINE_END = ord("\n")
 DEEPEST = 5
 """Scripts inside scripts (`bash -c "bash -c …"`)."""
 PLAIN = frozenset(("program", "list", "pipeline", "redirected_statement", "negated_command"))
@@ -92,7 +93,8 @@ def _parts(root: Node, depth: int) -> Iterator[Effect]:
         if any(child.type == "&" for child in node.children):
             yield unknown("runs in the background")
         if node.type == "comment":
-            if re.search(rb"\\[ \t\n]$", source[: node.start_byte - root.start_byte]):
+            at = node.start_byte - root.start_byte
+            if re.search(rb"\\[ \t\n]$", source[max(at - 3, 0) : at]):
                 yield unknown("a word that looks like a comment")
                 yield script_effect(_text(node)[1:], depth + 1)
             continue
@@ -172,6 +174,7 @@ def _last_command(body: Node | None) -> Node | None:
 
 def _command(node: Node, behind: list[Word], depth: int) -> Iterator[Effect]:
     words: list[Word] = []
+    source = node.text or b""
     for child in node.children:
         if child.type == "variable_assignment":
             yield unknown("a variable is set for the command")
@@ -180,7 +183,7 @@ def _command(node: Node, behind: list[Word], depth: int) -> Iterator[Effect]:
         elif child.type == "file_redirect":
             words += [_word(extra) for extra in child.children_by_field_name("destination")[1:]]
         elif child.is_named and not child.type.endswith("_redirect"):
-            if words and _line_ends(node, child):
+            if words and _line_ends(source, child.start_byte - node.start_byte, child):
                 yield command(words, lambda script: script_effect(script, depth + 1))
                 words = []
             words.append(_word(child))
@@ -189,11 +192,18 @@ def _command(node: Node, behind: list[Word], depth: int) -> Iterator[Effect]:
         yield command(words, lambda script: script_effect(script, depth + 1))
 
 
-def _line_ends(node: Node, child: Node) -> bool:
-    """Whether the line ended before this word, although the grammar takes it for one more word of the command."""
-    gap = re.search(rb"(?:[ \t\n]|\\\n)*$", (node.text or b"")[: child.start_byte - node.start_byte])
+def _line_ends(source: bytes, at: int, child: Node) -> bool:
+    """Whether the line ended before this word at `at`, although the grammar takes it for one more word of the command."""
     lead = re.match(rb"[ \t\n]*", child.text or b"")
-    return b"\n" in ((gap[0] if gap else b"").replace(b"\\\n", b"") + (lead[0] if lead else b""))
+    if lead and b"\n" in lead[0]:
+        return True
+    while at and source[at - 1] in b" \t\n":
+        at -= 1
+        if source[at] == LINE_END:
+            if source[at - 1 : at] != b"\\":
+                return True
+            at -= 1
+    return False
 
 
 def _redirect(node: Node) -> Effect:
