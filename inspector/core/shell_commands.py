@@ -125,6 +125,8 @@ def _stripped(name: str, arguments: Sequence[Word], run: RunScript) -> Effect:
         if not rest or not re.fullmatch(r"[0-9.]+[smhd]?", rest[0].text or ""):
             return worst([unknown("timeout in a form that is not plain"), _wrapper(name, rest, run)])
         rest.pop(0)
+    if len(arguments) > LOOKED_AT and rest and rest[0].text in STRIPPED:
+        return _wrapper(name, rest, run)
     return command(rest, run) if rest else read_only(f"{name} without a command")
 
 
@@ -132,12 +134,15 @@ def _wrapper(name: str, arguments: Sequence[Word], run: RunScript) -> Effect:
     found = [unknown(f"{name} starts another program")]
     words = list(arguments)[:LOOKED_AT]
     for at, word in enumerate(words):
+        inner = (word.text or "").rpartition("/")[2]
+        if inner in WRAPPERS or inner in STRIPPED:
+            continue  # what it starts stands among the words behind it, which are looked at anyway
         if word.text and " " in word.text:
             found.append(run(word.text))
         elif word.text in TAKES_AWAY:
             found.append(destructive(f"{name} … {word.text} takes something away"))
         elif word.text and not word.text.startswith("-"):
-            found.append(_named(word.text.rpartition("/")[2], words[at + 1 :], run))
+            found.append(_named(inner, words[at + 1 :], run))
     return worst(effect for effect in found if effect.name in (EffectClass.UNKNOWN, EffectClass.DESTRUCTIVE))
 
 

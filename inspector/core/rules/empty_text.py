@@ -31,10 +31,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked = index.of(inspection)
     whole: list[Row] = []
     pieces: list[Row] = []
+    speaking: dict[str, bool] = {}
     for row in looked.messages:
         if any(block.kind is BlockKind.TEXT and block.blank for block in row.blocks):
-            rows = looked.groups[index.message_of(row)] if row.role == "assistant" else [row]
-            says = any(block.kind is not BlockKind.THINKING and not block.blank for each in rows for block in each.blocks)
+            message = index.message_of(row)
+            if row.role != "assistant":
+                says = _says([row])
+            elif message in speaking:
+                says = speaking[message]
+            else:
+                says = speaking[message] = _says(looked.groups[message])
             (pieces if says else whole).append(row)
     if whole:
         said = f"{wording.count(len(whole), 'message row')} with nothing but empty text; a provider refuses empty text."
@@ -42,6 +48,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     if pieces:
         said = f"{wording.count(len(pieces), 'row')} with an empty piece of text in a message that says more; the client leaves it out."
         yield Finding("empty-text", Severity.INFO, index.refs(pieces), said)
+
+
+def _says(rows: list[Row]) -> bool:
+    """Whether the rows of a message hold anything but blank texts and thinking."""
+    return any(block.kind is not BlockKind.THINKING and not block.blank for row in rows for block in row.blocks)
 
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:

@@ -32,22 +32,32 @@ CODES = ("result-not-adjacent",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """An error for each result behind a prompt or another message, or on another branch than its call; one note for all results beside the chain."""
     looked = index.of(inspection)
-    waiting: dict[str, tuple[index.Spot, Row | None]] = {}
+    fresh: dict[str, dict[str, index.Spot]] = {}
+    """Message -> its calls that nothing has come between yet."""
+    parted: dict[str, tuple[index.Spot, Row]] = {}
+    """Call -> what came before its result."""
     for row in looked.messages:
         if row.ref in looked.drops and not row.blocks:
             continue
         if row.role == "assistant":
             message = index.message_of(row)
-            for call_id, (spot, barrier) in waiting.items():
-                if barrier is None and index.message_of(spot.row) != message and row.ref not in looked.drops:
-                    waiting[call_id] = (spot, row)
-            waiting.update((block.id, (index.Spot(row, block), None)) for block in row.blocks if block.kind is BlockKind.CALL and block.id)
+            if row.ref not in looked.drops:
+                for other in [each for each in fresh if each != message]:
+                    parted.update((call_id, (spot, row)) for call_id, spot in fresh.pop(other).items())
+            for block in row.blocks:
+                if block.kind is BlockKind.CALL and block.id:
+                    parted.pop(block.id, None)
+                    fresh.setdefault(message, {})[block.id] = index.Spot(row, block)
         elif not index.results_only(row):
-            waiting = {call_id: (spot, barrier or row) for call_id, (spot, barrier) in waiting.items()}
+            for calls in fresh.values():
+                parted.update((call_id, (spot, row)) for call_id, spot in calls.items())
+            fresh.clear()
         for block in row.blocks:
-            if block.kind is BlockKind.RESULT and block.id in waiting:
-                spot, barrier = waiting.pop(block.id)
-                if barrier is not None:
+            if block.kind is BlockKind.RESULT and block.id is not None:
+                if any([calls.pop(block.id, None) for calls in fresh.values()]):
+                    parted.pop(block.id, None)
+                elif block.id in parted:
+                    spot, barrier = parted.pop(block.id)
                     between = "a prompt" if barrier.role == "user" else "another answer"
                     yield Finding(
                         "result-not-adjacent", Severity.ERROR, index.refs([spot.row, barrier, row]),

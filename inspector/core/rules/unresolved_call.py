@@ -34,13 +34,17 @@ ONLY_READS = "It only reads, so nothing can have changed."
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each call id without any result; a warning where the call is on a branch that is not continued."""
     looked, session = index.of(inspection), inspection.session
+    messages: dict[str, int] = {}
     for (part, call_id), spots in looked.calls.without(looked.results):
         if (part, call_id) in looked.inner_results:
             continue
         spot = spots[-1]
         rows = [each.row for each in spots]
         beside = part == 0 and not spot.row.sidechain and not any(row in looked.on_branch for row in rows)
-        siblings = _siblings(looked, spot)
+        message = index.message_of(spot.row)
+        if message not in messages:
+            messages[message] = _parallel(looked, spot)
+        siblings = messages[message]
         parallel = f", one of {siblings} parallel calls," if siblings > 1 else ""
         may = ONLY_READS if looked.effect(call_id) == "read-only" else "It may have run."
         operation = looked.operations.get(call_id)
@@ -52,7 +56,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _siblings(looked: index.Index, spot: index.Spot) -> int:
+def _parallel(looked: index.Index, spot: index.Spot) -> int:
     """Calls of the same message."""
     rows = looked.groups.get(index.message_of(spot.row), [spot.row])
     return len({block.id for row in rows for block in row.blocks if block.kind is spot.block.kind})

@@ -158,34 +158,33 @@ def _unsure(book: Calls) -> set[str]:
 
 def _notes(session: Session, book: Calls, unsure: set[str]) -> None:
     """Notices of finished background tasks, and progress rows, of unsure calls."""
-    words = {call_id: call_id.encode("utf-8", "surrogatepass") for call_id in unsure}
-    first = {call_id: min(call.row.index for call in book.calls if call.id == call_id) for call_id in unsure}
-    begin = min(first.values())
+    begin = min(call.row.index for call in book.calls if call.id in unsure)
     for row in session.rows:
         told = row.type in ("queue-operation", "progress") or (row.kind is RowKind.MESSAGE and row.extra.notification)
         if not told or (row.part == 0 and row.index < begin):
             continue
-        data = session.bytes_of(row)
-        for call_id, word in words.items():
-            if word not in data:
-                continue
-            if row.type == "progress":
-                if session.value(row).get("parentToolUseID") == call_id:
-                    book.progress[call_id] = row
-            elif (status := _status(session.value(row), call_id)) is not None:
-                book.notices.setdefault(call_id, []).append(Notice(row, status))
+        value = session.value(row)
+        if row.type == "progress":
+            call_id = value.get("parentToolUseID")
+            if isinstance(call_id, str) and call_id in unsure:
+                book.progress[call_id] = row
+            continue
+        text = _notice(value)
+        status = NOTICE_STATUS.search(text)
+        if status:
+            for call_id in dict.fromkeys(NOTICE.findall(text)):
+                if call_id in unsure:
+                    book.notices.setdefault(call_id, []).append(Notice(row, status[1].strip()))
 
 
-def _status(value: dict[str, Any], call_id: str) -> str | None:
+def _notice(value: dict[str, Any]) -> str:
+    """The text of a row that may tell of a finished background task."""
     text = value.get("content")
     if text is None:
         block = _block(value, 0)
         message = value.get("message")
         text = block.get("text") if block else message.get("content") if isinstance(message, dict) else None
-    if not isinstance(text, str) or call_id not in NOTICE.findall(text):
-        return None
-    found = NOTICE_STATUS.search(text)
-    return found[1].strip() if found else None
+    return text if isinstance(text, str) else ""
 
 
 def _agents(session: Session, book: Calls, unsure: set[str]) -> None:
