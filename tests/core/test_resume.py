@@ -16,7 +16,7 @@ from tests.canonical import canonical
 from tests.core.transcripts import Transcript, text
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
-FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates", "claude-code-repaired")
+FOLDERS = ("claude-code", "claude-code-damaged", "claude-code-gates", "claude-code-repaired", "claude-code-tails")
 
 UNREACHED = {
     ("fuzz-11-152", "2.1.89"): "the old client compacts first; the summary is the model's text",

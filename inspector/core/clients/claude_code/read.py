@@ -52,8 +52,6 @@ class Light:
     string_content: bool = False
     message_missing: bool = False
     """A user or assistant row without a `message` object."""
-    message_odd: bool = False
-    """`message` is there, but no object."""
     content_missing: bool = False
     """Content that is neither a string nor a list; for an attachment row, no `attachment` object."""
     attachment: str | None = None
@@ -283,7 +281,7 @@ def _message(row: Row, light: Light, value: dict[str, Any]) -> None:
         _user(light, value)
     message = get("message")
     if not isinstance(message, dict):
-        light.message_missing, light.message_odd, light.content_missing = not message, bool(message), True
+        light.message_missing, light.content_missing = not message, True
         return
     content, model, id = message.get("content"), message.get("model"), message.get("id")
     if isinstance(model, str) and not user:
