@@ -98,7 +98,10 @@ def note(context: Context, operation: Operation) -> Step:
     resolution = context.resolution(operation.key, operation.call_id)
     id = f"{CODE}:{operation.key}"
     end = list(context.session.main())[-1]
-    row = context.write.left_out_row(context.session, operation, _said(resolution), context.at, context.mark(id))
+    row = context.write.left_out_row(
+        context.session, operation.key, operation.call_id, operation.tool, operation.arguments,
+        resolution=_said(resolution), at=context.at, mark=context.mark(id),
+    )  # fmt: skip
     about = wording.operation(operation.tool, operation.arguments)
     open_still = resolution is None or resolution.outcome == "unknown"
     known = "nobody knows whether it ran" if open_still else f"a person says: {resolution.outcome if resolution else ''}"

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+
+from inspector.core import wording
+from inspector.core.findings import Finding
+from inspector.core.operations import Operation
 
 VERDICTS = {
     "ready": "Ready to resume",
@@ -23,40 +28,79 @@ def answer(doc: dict[str, Any]) -> str:
     """All that the answer holds, most wanted first."""
     if "threads" in doc:
         rows = [f"{one['thread']}  {one['rows']:>6} rows  {one['at'] or '-':<24}  {clean(one['title'] or '')}" for one in doc["threads"]]
-        return "\n".join([f"{len(rows)} sessions; pick one with --thread", *rows])
+        return "\n".join([f"{wording.count(len(rows), 'session')}; pick one with --thread", *rows])
     return "\n".join(_lines(doc))
 
 
-def clean(value: Any) -> str:
+def clean(value: Any, cut: int = CUT) -> str:
     """Text on one line without control characters: what stands in a transcript must not steer a terminal."""
     flat = " ".join(str(value).split())
     shown = "".join(char if char.isprintable() else "\ufffd" for char in flat)
-    return shown if len(shown) <= CUT else shown[: CUT - 1] + "…"
+    return shown if len(shown) <= cut else shown[: cut - 1] + "…"
 
 
 def _lines(doc: dict[str, Any]) -> Iterator[str]:
-    yield f"{VERDICTS[doc['verdict']]}: {clean(doc['summary'])}"
+    yield f"{VERDICTS[doc['verdict']]}: {clean(doc['summary'], 400)}"
     yield f"{doc['client']}, simulated {doc['client_version']}, session {doc['session'] or 'without id'}"
     if doc["simulated_note"]:
         yield f"{clean(doc['simulated_note'])}."
-    if doc["refused"]:
-        yield f"Refused: {clean(doc['refused'])}"
     for found in doc.get("findings", []):
-        yield f"{found['severity']:<8}{found['code']:<24}{', '.join(found['rows'][:4]) or '-':<16}{clean(found['message'])}"
-    for one in doc.get("operations", []):
-        yield f"operation  {one['state']:<12}{one['effect']:<12}{one['call'] or '-':<8}{clean(one['tool'])} {clean(json.dumps(one['arguments']))}"
-    for fact in doc.get("state", {}).get("facts", []):
-        yield f"fact  {fact['name']:<24}{clean(json.dumps(fact['value'])) if fact['known'] else 'not recorded'}"
+        yield f"{found['severity']:<8}{found['code']:<24}{', '.join(found['rows'][:4]) or '-':<16} {clean(found['message'], 400)}"
+    operations = doc.get("operations", [])
+    for one in operations:
+        if one["state"] == "uncertain":
+            yield f"open    {clean(wording.operation(one['tool'], one['arguments']))}  {one['effect']}  {one['key']}"
+    if "findings" in doc and "operations" in doc:
+        yield f"Next: {next_step(doc)}"
     for item in doc.get("screen", []):
         yield f"screen  {item['role']:<10}{clean(item['text'])}"
-    if "rows" in doc:
-        yield from (f"row  {row['ref']:<8}{row['type']:<28}{row['at'] or '-':<26}{'branch' if row['on_branch'] else ''}" for row in doc["rows"])
     if doc.get("request"):
         yield from _request(doc["request"])
+    for one in operations:
+        if one["state"] != "uncertain":
+            yield f"operation  {one['state']:<12}{one['effect']:<12}{one['call'] or '-':<8}{clean(one['tool'])} {clean(json.dumps(one['arguments']))}"
+    yield from _facts(doc.get("state", {}).get("facts", []))
+    if "rows" in doc:
+        yield from (f"row  {row['ref']:<8}{row['type']:<28}{row['at'] or '-':<26}{'branch' if row['on_branch'] else ''}" for row in doc["rows"])
+
+
+def next_step(doc: dict[str, Any]) -> str:
+    """What to do with a session, as a command where there is one."""
+    path = clean(shlex.quote(doc["path"]))
+    open_keys = [one["key"] for one in doc["operations"] if one["state"] == "uncertain"]
+    resolves = f" --resolve {open_keys[0]}=happened (or =did-not-happen)" if open_keys else ""
+    if doc["verdict"] == "live":
+        return "close the client that has it open"
+    if open_keys:
+        return f"check the target; then repair {path} --out NEW.jsonl{resolves}"
+    if any(found["repairable"] for found in doc["findings"]):
+        return f"repair {path} --out NEW.jsonl"
+    return "nothing here can be repaired" if doc["refused"] else "it can be resumed as it is"
+
+
+def open_ends(findings: list[Finding], operations: list[Operation], path: str | None = None) -> list[str]:
+    """Why an answer is not clean, in lines: the findings above info, and the operations that are open. `path`: what to repair to close them."""
+    lines = [f"Remains: {found.code} at {', '.join(found.rows[:3]) or 'the session'}: {clean(found.message, 400)}" for found in findings]
+    for one in operations:
+        if one.state == "uncertain":
+            by = f"repair {clean(shlex.quote(path))} --out NEW.jsonl" if path else "repair again with"
+            named = clean(wording.operation(one.tool, one.arguments))
+            lines.append(f"Open: {named}. Check the target, then {by} --resolve {one.key}=happened (or =did-not-happen).")
+    return lines
+
+
+def _facts(facts: list[dict[str, Any]]) -> Iterator[str]:
+    """The facts that are known, and in one line the names of the others."""
+    for fact in facts:
+        if fact["known"]:
+            yield f"fact  {fact['name']:<24}{clean(json.dumps(fact['value']))}"
+    unknown = [fact["name"] for fact in facts if not fact["known"]]
+    if unknown:
+        yield f"not recorded: {', '.join(unknown)}"
 
 
 def _request(request: dict[str, Any]) -> Iterator[str]:
-    yield f"Next request: {len(request['body'].get('messages', []))} messages to {request['model']}"
+    yield f"Next request: {wording.count(len(request['body'].get('messages', [])), 'message')} to {request['model']}"
     for number, message in enumerate(request["body"].get("messages", [])):
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -65,6 +109,6 @@ def _request(request: dict[str, Any]) -> Iterator[str]:
     for problem in request["problems"]:
         yield f"problem  {problem['rule']:<4}{problem['pointer']}  {clean(problem['message'])}"
     for reason, count in Counter(drop["reason"] for drop in request["drops"]).most_common():
-        yield f"left out  {count} rows: {reason}"
+        yield f"left out  {wording.count(count, 'row')}: {reason}"
     for added in request["added_at_send"]:
         yield f"added at send  {added}"

@@ -270,7 +270,7 @@ def test_the_command_says_what_came_in_and_refuses_a_missing_path(home: Path, ca
     assert capsys.readouterr().out.splitlines() == [".claude: 2 imported", ".claude: 2 unchanged"]
     with pytest.raises(CommandError, match="no such file") as caught:
         call_command("import_sessions", home / "absent")
-    assert caught.value.returncode == 2
+    assert caught.value.returncode == 2 and str(caught.value).count("absent") == 1
 
 
 def test_a_part_that_does_not_have_the_bytes_that_were_named_is_refused(data_dir: Path) -> None:

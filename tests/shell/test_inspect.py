@@ -50,6 +50,20 @@ def test_a_form_brings_its_own_key_only(form: str) -> None:
     assert forms & json.loads(out).keys() == {form}
 
 
+@pytest.mark.parametrize("form", ["screen", "rows", "request"])
+def test_the_exit_code_is_the_same_whatever_form_is_asked_for(form: str) -> None:
+    assert (run(str(KILLED), "--form", form)[0], run(str(CLEAN), "--form", form)[0]) == (1, 0)
+
+
+def test_the_words_begin_with_what_matters() -> None:
+    _, out, _ = run(str(KILLED))
+    kinds = [line.split()[0] for line in out.splitlines()]
+    order = [kinds.index(kind) for kind in ("Something", "error", "open", "Next:", "screen", "Next", "fact", "not", "row")]
+    assert order == sorted(order)
+    assert out.count("not recorded") == 1
+    assert f"--out NEW.jsonl --resolve {json.loads(run(str(KILLED), '--json')[1])['operations'][0]['key']}=happened" in out
+
+
 def test_several_sessions_are_listed_and_one_is_picked(tmp_path: Path) -> None:
     for file in (CLEAN, KILLED):
         shutil.copy(file, tmp_path)
@@ -71,6 +85,9 @@ def test_several_sessions_are_listed_and_one_is_picked(tmp_path: Path) -> None:
         ((str(CLEAN), "--gate", "warp=on"), "is not known"),
         ((str(CLEAN), "--gate", "context-collapse"), "NAME=on"),
         ((str(CLEAN), "--thread", "other"), "no session is called"),
+        ((str(CLEAN), "--form", "x"), "invalid choice"),
+        ((str(CLEAN), "--bogus"), "inspect: unrecognized arguments: --bogus"),
+        (("--batch", "no-such-file"), "no-such-file: no such file"),
     ],
 )
 def test_wrong_input_is_one_line_on_stderr_and_exit_two(args: tuple[str, ...], says: str) -> None:

@@ -94,3 +94,34 @@ def test_a_fork_is_written_with_its_folder_under_the_new_id(capsys: pytest.Captu
 def test_a_fork_of_a_session_with_an_open_operation_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, answer, _ = run(capsys, "fork", KILLED, "--out", tmp_path)
     assert code == 1 and len(answer["operations_open"]) == 1
+
+
+def said(capsys: pytest.CaptureFixture[str], *args: object) -> tuple[int, str]:
+    """Exit code and the words for a person."""
+    try:
+        call_command(*map(str, args))
+        code = 0
+    except SystemExit as exit:
+        code = int(exit.code or 0)
+    return code, capsys.readouterr().out
+
+
+def test_a_call_that_is_left_out_stays_open_over_a_second_run_until_it_is_resolved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    _, answer, _ = run(capsys, "repair", KILLED, "--dry-run")
+    step = next(step["id"] for step in answer["steps"] if "leave-out" in step["choices"])
+    (key,) = answer["operations_open"]
+    for source, out, extra in ((KILLED, "1.jsonl", ["--choose", f"{step}=leave-out"]), (tmp_path / "1.jsonl", "2.jsonl", [])):
+        code, answer, _ = run(capsys, "repair", source, "--out", tmp_path / out, *extra)
+        assert code == 1 and answer["operations_open"] == [key] and "uncertain-operation" in [found["code"] for found in answer["remains"]]
+    assert sha256(tmp_path / "1.jsonl") == sha256(tmp_path / "2.jsonl")
+    code, answer, _ = run(capsys, "repair", KILLED, "--out", tmp_path / "3.jsonl", "--choose", f"{step}=leave-out", "--resolve", f"{key}=happened")
+    assert code == 0 and answer["operations_open"] == []
+    code, answer, _ = run(capsys, "fork", tmp_path / "1.jsonl", "--out", tmp_path / "fork", "--new-id", NEW)
+    assert code == 1 and answer["operations_open"] == [key]
+
+
+def test_the_words_say_what_is_open_and_how_to_close_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, words = said(capsys, "repair", KILLED, "--dry-run")
+    assert code == 1 and "2 steps" in words and "=happened" in words and "Open: `" in words
+    code, words = said(capsys, "fork", KILLED, "--out", tmp_path)
+    assert code == 1 and "projects folder" in words and "Remains: unresolved-call" in words and "=happened" in words and "(1 file)" in words

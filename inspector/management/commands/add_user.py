@@ -7,12 +7,13 @@ import sys
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from inspector.management import base
 from inspector.services import add_user as service
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

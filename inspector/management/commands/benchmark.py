@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import connection
 from django.test import Client
 from django.test.utils import override_settings
@@ -30,6 +30,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from inspector.capture import folder
+from inspector.management import base
 from inspector.models import Session
 from inspector.queries import rows
 from inspector.queries.screen import with_screen
@@ -50,7 +51,7 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,15 +6,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Q
 
+from inspector.core import wording
 from inspector.core.errors import ReadError
+from inspector.management import base
 from inspector.models import Revision, Session
 from inspector.services import export_session as service
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,10 +43,9 @@ class Command(BaseCommand):
         except FileExistsError:
             raise CommandError(f"{out}: something of that name exists already; nothing is replaced. Choose another --out", returncode=2) from None
         except (OSError, ReadError) as error:
-            raise CommandError(f"{out}: {error}", returncode=2) from None
-        self.stdout.write(
-            f"{exported.sha256}  {exported.name}  {exported.size} bytes, {len(exported.files)} files{', masked' if exported.masked else ''}"
-        )
+            raise CommandError(base.at(out, error), returncode=2) from None
+        files, masked = wording.count(len(exported.files), "file"), ", masked" if exported.masked else ""
+        self.stdout.write(f"{exported.sha256}  {exported.name}  {wording.count(exported.size, 'byte')}, {files}{masked}")
         if exported.resume:
             self.stdout.write(f"To resume: {exported.resume}")
 

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 import json
-import sys
 import uuid
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from inspector.capture import folder
-from inspector.core import fork, inspection
-from inspector.core.errors import CoreError, ReadError
-from inspector.management import new_files
+from inspector.core import fork, inspection, wording
+from inspector.core.errors import ReadError
+from inspector.management import base, new_files, text
 from inspector.management.commands.repair import now
 
 
-class Command(BaseCommand):
+def id_of(given: str | None) -> str:
+    """The id that was asked for, or a fresh one. Raises ValueError."""
+    try:
+        return str(uuid.UUID(given)) if given else str(uuid.uuid4())
+    except ValueError:
+        raise ValueError(f"--new-id {given}: give a UUID, or leave it out for a fresh one") from None
+
+
+class Command(base.FilesCommand):
     help = __doc__
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", help="a transcript, or a folder that holds exactly one session")
         parser.add_argument("--out", required=True, help="folder that the new session's files go to")
         parser.add_argument("--at", metavar="ROW", help="PART:ROW to go on from; without it, where a resume would go on")
         parser.add_argument("--new-id", metavar="UUID", help="id of the new session; without it, a fresh one")
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument("--json", action="store_true", help=base.JSON)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            code = self.fork(options)
-        except (CoreError, OSError, ValueError) as error:
-            self.stderr.write(" ".join(str(error).split()))
-            code = 2
-        if code:
-            sys.exit(code)
-
-    def fork(self, options: dict[str, Any]) -> int:
+    def run(self, options: dict[str, Any]) -> int:
         found = folder.session_files(Path(options["path"]))
         if len(found) != 1:
             raise ReadError(f"{options['path']} holds {len(found)} sessions", hint="Name one transcript")
-        new_id = str(uuid.UUID(options["new_id"])) if options["new_id"] else str(uuid.uuid4())
+        new_id = id_of(options["new_id"])
         source = folder.source_of(found[0])
         looked = inspection.inspect(source)
         if looked.state.refused is not None:
@@ -71,7 +68,14 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(answer, indent=1))
         else:
-            self.stdout.write("\n".join([f"Written to {answer['out']}.", f"Resume it with: {answer['resume']}", *made.notes]))
+            place = f"{options['out'].rstrip('/')}/"
+            self.stdout.write("\n".join([
+                f"Written to {answer['out']} ({wording.count(len(answer['files']), 'file')}).",
+                f"To resume it, put what is in {place} into the folder of this project in the client's projects folder (~/.claude/projects/…), "
+                f"then: {answer['resume']}",
+                *made.notes,
+                *text.open_ends(made.remains(), made.inspection.operations, answer["out"]),
+            ]))  # fmt: skip
         return 1 if made.remains() or made.operations_open() else 0
 
     def refuse(self, options: dict[str, Any], why: str) -> int:

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import watchfiles
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from inspector.capture import archive, folder, layout
 from inspector.capture.files import Tree
 from inspector.core.errors import CoreError
+from inspector.management import base
 from inspector.services import import_sessions as service
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,7 +38,7 @@ class Command(BaseCommand):
                 found = candidates(path, stack)
                 outcomes = service.import_sessions(candidates=found, progress=self._progress)
             except (CoreError, OSError) as error:
-                raise CommandError(f"{path}: {error}", returncode=2) from None
+                raise CommandError(base.at(path, error), returncode=2) from None
         words = {what: sum(1 for outcome in outcomes if outcome.what == what) for what in ("imported", "changed", "unchanged")}
         said = ", ".join(f"{count} {what}" for what, count in words.items() if count)
         self.stdout.write(f"{path.name}: {said or 'no session'}")

@@ -8,19 +8,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from inspector.capture import folder
 from inspector.core import inspection, reading, report, rulebook
 from inspector.core.errors import CoreError, ReadError
 from inspector.core.state import GATES, ResumeAs
-from inspector.management import text
+from inspector.management import base, text
 
 HOWS = ("normal", "fork", "path", "switch")
 
 
 def answer(job: dict[str, Any]) -> dict[str, Any]:
     """Answer one job (the keys of `inspect --batch`): a session's forms, or the list of sessions at its path. Raises CoreError or OSError."""
+    return examined(job)[0]
+
+
+def examined(job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The answer to one job, and whether it is clean: whatever form was asked for, nothing above info was found and nothing is refused."""
     path, thread = job["path"], job.get("thread")
     found = folder.session_files(Path(path))
     if not found:
@@ -30,9 +35,11 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
         if not found:
             raise ReadError(f"{path}: no session is called {thread!r}", hint="Without --thread the sessions are listed")
     if len(found) > 1:
-        return {"path": path, "threads": [listed(file) for file in found]}
+        return {"path": path, "threads": [listed(file) for file in found]}, True
     looked = inspection.inspect(folder.source_of(found[0]), asked(job), job.get("client"))
-    return report.answer(path, looked, rulebook.diagnose(looked), form_of(job))
+    findings = rulebook.diagnose(looked)
+    clean = looked.state.refused is None and all(finding.severity == "info" for finding in findings)
+    return report.answer(path, looked, findings, form_of(job)), clean
 
 
 def asked(job: dict[str, Any]) -> ResumeAs:
@@ -81,12 +88,11 @@ def batched(job: dict[str, Any]) -> dict[str, Any]:
     try:
         return answer(job)
     except (CoreError, OSError) as error:
-        return {"path": job["path"], "error": " ".join(str(error).split())}
+        return {"path": job["path"], "error": base.one_line(error)}
 
 
-class Command(BaseCommand):
+class Command(base.FilesCommand):
     help = __doc__
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", nargs="?", help="a transcript, a folder that holds sessions, or a session's own folder")
@@ -94,21 +100,15 @@ class Command(BaseCommand):
         parser.add_argument("--client", help="read as this client's; without it the bytes decide")
         parser.add_argument("--client-version", metavar="V", help="simulate this release; without it the newest observed one")
         parser.add_argument("--model", help="model asked for at the resume")
-        parser.add_argument("--resume-as", choices=HOWS, default="normal")
+        parser.add_argument("--resume-as", choices=HOWS, default="normal", help="how it is resumed (default: normal)")
         parser.add_argument("--prompt", metavar="TEXT", help="the new user message")
-        parser.add_argument("--gate", action="append", default=[], metavar="NAME=on|off", help=", ".join(GATES))
+        parser.add_argument("--gate", action="append", default=[], metavar="NAME=on|off", help=f"a switch of the client: {', '.join(GATES)}")
         parser.add_argument("--thread", metavar="ID", help="which session of several")
-        parser.add_argument("--form", default="all", choices=report.FORMS)
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument("--form", default="all", choices=report.FORMS, help="show one form only (default: all); the exit code stays the same")
+        parser.add_argument("--json", action="store_true", help=base.JSON)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            code = self.batch(options["batch"]) if options["batch"] else self.one(options)
-        except (CoreError, OSError, ValueError) as error:
-            self.stderr.write(" ".join(str(error).split()))
-            code = 2
-        if code:
-            sys.exit(code)
+    def run(self, options: dict[str, Any]) -> int:
+        return self.batch(options["batch"]) if options["batch"] else self.one(options)
 
     def batch(self, name: str) -> int:
         if name == "-":
@@ -126,9 +126,9 @@ class Command(BaseCommand):
             raise ReadError("nothing to inspect", hint="Give a PATH, or --batch FILE")
         gates = dict(map(gate, options["gate"]))
         keys = ("path", "client", "client_version", "model", "prompt", "thread", "form", "resume_as")
-        doc = answer({**{key: options[key] for key in keys}, "gates": gates})
+        doc, is_clean = examined({**{key: options[key] for key in keys}, "gates": gates})
         self.stdout.write(json.dumps(doc, indent=1) if options["json"] else text.answer(doc))
-        return 1 if doc.get("refused") or any(found["severity"] != "info" for found in doc.get("findings", [])) else 0
+        return 0 if is_clean else 1
 
 
 def gate(given: str) -> tuple[str, bool]:

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from inspector.capture import folder
-from inspector.core import inspection, repair, rulebook
-from inspector.core.errors import CoreError, ReadError
+from inspector.core import inspection, repair, rulebook, wording
+from inspector.core.errors import ReadError
 from inspector.core.repair import Plan
 from inspector.core.steps import Resolution
-from inspector.management import new_files
+from inspector.management import base, new_files, text
 
 OUTCOMES = ("happened", "did-not-happen", "unknown")
 
 
-def resolution(text: str) -> tuple[str, Resolution]:
-    """`CALL=OUTCOME[:TEXT]`. Raises ValueError."""
-    name, equals, rest = text.partition("=")
+def resolution(given: str) -> tuple[str, Resolution]:
+    """`KEY=OUTCOME[:TEXT]`. Raises ValueError."""
+    name, equals, rest = given.partition("=")
     outcome, _, said = rest.partition(":")
     if not name or not equals or outcome not in OUTCOMES:
-        raise ValueError(f"--resolve {text}: give CALL={'|'.join(OUTCOMES)}, with :TEXT behind it if you like")
+        raise ValueError(f"--resolve {given}: give KEY=happened, KEY=did-not-happen or KEY=unknown, with :TEXT behind it if you like")
     return name, Resolution(outcome, said)  # type: ignore[arg-type]
 
 
-def choice(text: str) -> tuple[str, str]:
+def choice(given: str) -> tuple[str, str]:
     """`STEP=CHOICE`. Raises ValueError."""
-    step, equals, chosen = text.rpartition("=")
+    step, equals, chosen = given.rpartition("=")
     if not step or not equals:
-        raise ValueError(f"--choose {text}: give STEP=CHOICE; --dry-run --json lists them")
+        raise ValueError(f"--choose {given}: give STEP=CHOICE; --dry-run lists them")
     return step, chosen
 
 
@@ -43,29 +42,27 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Command(BaseCommand):
+class Command(base.FilesCommand):
     help = __doc__
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", help="a transcript, or a folder that holds exactly one session")
-        parser.add_argument("--out", required=True, help="where the repaired transcript goes; must not exist")
-        parser.add_argument("--resolve", action="append", default=[], metavar="CALL=OUTCOME[:TEXT]")
-        parser.add_argument("--choose", action="append", default=[], metavar="STEP=CHOICE")
+        parser.add_argument("--out", help="where the repaired transcript goes; must not exist (not needed with --dry-run)")
+        parser.add_argument(
+            "--resolve", action="append", default=[], metavar="KEY=OUTCOME[:TEXT]",
+            help="what a person found out about an open operation: KEY=happened, KEY=did-not-happen or KEY=unknown, and in their words :TEXT; "
+            "KEY is the operation's key or its call's id; may be given again for another one",
+        )  # fmt: skip
+        parser.add_argument(
+            "--choose", action="append", default=[], metavar="STEP=CHOICE",
+            help="take another way in one step, for example unresolved-call:0:22=leave-out; --dry-run lists the steps and their choices",
+        )  # fmt: skip
         parser.add_argument("--dry-run", action="store_true", help="show the plan and write nothing")
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument("--json", action="store_true", help=base.JSON)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            code = self.repair(options)
-        except (CoreError, OSError, ValueError) as error:
-            self.stderr.write(" ".join(str(error).split()))
-            code = 2
-        if code:
-            sys.exit(code)
-
-    def repair(self, options: dict[str, Any]) -> int:
-        out = Path(options["out"])
+    def run(self, options: dict[str, Any]) -> int:
+        if options["out"] is None and not options["dry_run"]:
+            raise ReadError("repair: no --out is given", hint="Say where the repaired transcript goes, or use --dry-run")
         found = folder.session_files(Path(options["path"]))
         if len(found) != 1:
             raise ReadError(f"{options['path']} holds {len(found)} sessions", hint="Name one transcript")
@@ -81,6 +78,7 @@ class Command(BaseCommand):
         )
         made = repair.apply(source, plan)
         if plan.refused is None and not options["dry_run"]:
+            out = Path(options["out"])
             files = new_files.beside(made, out)
             new_files.free([out, *files])
             for path, data in files.items():
@@ -105,8 +103,8 @@ def words(plan: Plan, answer: dict[str, Any]) -> str:
     if plan.refused is not None:
         return f"Nothing was written. {plan.refused}"
     lines = [f"{step.id}: {step.why}" + (f" (choices: {', '.join(step.choices)})" if step.choices else "") for step in plan.steps()]
-    lines.append(f"{len(lines)} steps, {answer['changed_bytes']} bytes changed." if lines else "Nothing needs repair.")
-    lines += [f"Remains: {finding.code} at {', '.join(finding.rows[:3]) or 'the session'}: {finding.message}" for finding in plan.remains()]
-    lines += [f"We don't know if this happened: {key}. Check the target, then use --resolve." for key in plan.operations_open()]
+    changed = wording.count(answer["changed_bytes"], "byte")
+    lines.append(f"{wording.count(len(lines), 'step')}, {changed} changed." if lines else "Nothing needs repair.")
+    lines += text.open_ends(plan.remains(), plan.outcome.inspection.operations)
     lines.append(f"Written to {answer['out']} (SHA-256 {answer['out_sha256']})." if answer["out"] else "Nothing was written.")
     return "\n".join(lines)

@@ -9,9 +9,10 @@ from typing import Any
 import waitress
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.core.servers.basehttp import get_internal_wsgi_application
 
+from inspector.management import base
 from inspector.services import launch
 
 HOST = "127.0.0.1"
@@ -19,7 +20,7 @@ PORT = 8765
 THREADS = 8
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -9,9 +9,8 @@ import sys
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from inspector.core.errors import ReadError
+from inspector.management import base
 from inspector.models import Artifact, Revision
 from inspector.queries import audit, verification
 from inspector.queries.artifacts import source_of
@@ -22,7 +21,7 @@ from inspector.services.rebuild_index import rebuild_index
 STRAY = timedelta(days=1)
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:

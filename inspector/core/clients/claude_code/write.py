@@ -10,7 +10,6 @@ import re
 from typing import Any
 
 from ...jsonspans import NotJson, loads
-from ...operations import Operation
 from ...session import Row, Session
 from .resume import CONTINUATION, SENTINEL
 
@@ -128,11 +127,13 @@ def last_prompt_row(session: Session, leaf: str, mark: dict[str, Any]) -> bytes:
     return line({"type": "last-prompt", "leafUuid": leaf, "explicit": True, "sessionId": session.id, MARK: mark})
 
 
-def left_out_row(session: Session, operation: Operation, resolution: dict[str, Any], at: str, mark: dict[str, Any]) -> bytes:
+def left_out_row(
+    session: Session, key: str, call_id: str | None, tool: str, arguments: Any, *, resolution: dict[str, str], at: str, mark: dict[str, Any]
+) -> bytes:
     """The note about a call that is no longer in the conversation; `resolution` holds what a person said of it (`resolution`, `says`), or nothing."""
     note = {
-        "type": NOTE, "kind": LEFT_OUT, "operation": operation.key, "callId": operation.call_id, "tool": operation.tool,
-        "arguments": operation.arguments, "sessionId": session.id, "at": at, **resolution, MARK: mark,
+        "type": NOTE, "kind": LEFT_OUT, "operation": key, "callId": call_id, "tool": tool,
+        "arguments": arguments, "sessionId": session.id, "at": at, **resolution, MARK: mark,
     }  # fmt: skip
     return line(note)
 
