@@ -48,13 +48,7 @@ def is_error(resolution: Resolution | None) -> bool:
 
 def mark_for(context: Context, id: str, resolution: Resolution | None, key: str | None) -> dict[str, Any]:
     """The mark of a row that answers a call; the ledger reads `resolution` from it."""
-    more: dict[str, Any] = {"resolution": resolution.outcome if resolution else "unknown"}
-    if resolution and resolution.text.strip():
-        more["says"] = resolution.text.strip()
-    if resolution and resolution.by:
-        more["by"] = resolution.by
-        if resolution.outcome != "unknown":
-            more["stamp"] = STAMP
+    more: dict[str, Any] = {"resolution": resolution.outcome, **_words(resolution)} if resolution else {"resolution": "unknown"}
     if key:
         more["operation"] = key
     return context.mark(id, **more)
@@ -114,8 +108,14 @@ def _said(resolution: Resolution | None) -> dict[str, str]:
     """A resolution as a note stores it."""
     if resolution is None:
         return {}
-    said = resolution.text.strip()
-    return {"resolution": resolution.outcome, **({"says": said} if said else {})}
+    return {"resolution": resolution.outcome, **_words(resolution)}
+
+
+def _words(resolution: Resolution) -> dict[str, str]:
+    """The words that a person left, who it was, and that no second person confirmed it."""
+    stamp = STAMP if resolution.by and resolution.outcome != "unknown" else ""
+    found = {"says": resolution.text.strip(), "by": resolution.by, "stamp": stamp}
+    return {name: text for name, text in found.items() if text}
 
 
 def _noted(context: Context, operation: Operation) -> list[Step]:
@@ -123,11 +123,11 @@ def _noted(context: Context, operation: Operation) -> list[Step]:
     row = context.session.row(str(operation.evidence[0].row))
     value = context.value(row)
     said = _said(resolution)
-    if resolution is None or {name: value[name] for name in ("resolution", "says") if name in value} == said:
+    if resolution is None or all(value.get(name) == said.get(name) for name in ("resolution", "says")):
         return []
     id = context.step_id(CODE, row)
     mark = context.mark(id)
-    changed = {**{name: item for name, item in value.items() if name not in ("resolution", "says")}, **said, context.write.MARK: mark}
+    changed = {**{name: item for name, item in value.items() if name not in ("resolution", "says", "by", "stamp")}, **said, context.write.MARK: mark}
     why = f"A person says about {operation.call_id or operation.key}: {resolution.outcome}. The note about the call that was left out keeps it."
     return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": operation.call_id or ""})]
 

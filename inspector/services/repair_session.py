@@ -34,7 +34,9 @@ def repair_session(
     if plan.digest() != digest:
         raise ApplyError("the plan is not the one that was reviewed", hint="Look at the new plan and apply that one")
     found = [_on_record(key, resolution) for key, resolution in resolutions.items()]
-    note = ", ".join(dict.fromkeys([*(step.finding for step in plan.steps()), *(f"{each['operation']}: {each['outcome']}" for each in found)]))
+    tools = {operation.key: operation.tool for operation in derived.inspection.operations}
+    said = (f"{tools.get(each['operation'], each['operation'])[:60]}: {each['outcome']}" for each in found)
+    note = ", ".join(dict.fromkeys([*(step.finding for step in plan.steps()), *said]))
     return add_revision(
         base=revision, source=repair.apply(source_of(revision), plan), plan=repair.report(plan) | {"resolutions": found},
         lineage=plan.outcome.lineage, actor=actor, note=note, details={"resolutions": found} if found else None,

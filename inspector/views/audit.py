@@ -56,6 +56,9 @@ def _said(name: str, value: Any) -> str:
         return "from session {}, revision {}".format(*value)
     if name in ("size", "freed"):
         return f"{bytes_words(value)}{' erased' if name == 'freed' else ''}"
+    if name == "resolutions" and isinstance(value, list):
+        said = (", ".join(filter(None, (f"found by {each['by']}: {each['outcome']}", f"“{each['text']}”", each.get("stamp")))) for each in value)
+        return "; ".join(said)
     if name in ("files", "sessions") and isinstance(value, int):
         return f"{value:,} {name if value != 1 else name[:-1]}"
     words = ", ".join(f"`{item}`" if name in CODES else str(item) for item in (value if isinstance(value, list) else [value]))

@@ -217,10 +217,17 @@ class Desk:
 
     @cached_property
     def _lineage(self) -> dict[str, str] | None:
-        return self.revision.lineage if self.revision.kind == Revision.Kind.REPAIRED else None
+        """Ref -> ref in the revision that was imported or forked, over all repairs since; None where there was none."""
+        revision: Revision | None = self.revision
+        refs: dict[str, str] | None = None
+        while revision is not None and revision.kind == Revision.Kind.REPAIRED:
+            step = revision.lineage
+            refs = step if refs is None else {new: step[old] for new, old in refs.items() if old in step}
+            revision = revision.parent
+        return refs
 
     def is_new(self, ref: str) -> bool:
-        """Whether a repair added the row: it has no ancestor in the revision that was repaired."""
+        """Whether a repair added the row: it has no ancestor in what was imported or forked."""
         return self._lineage is not None and ref not in self._lineage
 
     @property

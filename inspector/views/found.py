@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inspector.core import reading
-from inspector.core.operations import Operation
+from inspector.core.operations import Operation, left_out
 from inspector.core.steps import Resolution
 
 from .desk import Desk
@@ -71,11 +71,19 @@ def question(operation: Operation, asked: Mapping[str, str], wrong: str = "") ->
 
 
 def said(desk: Desk, operation: Operation) -> dict[str, str]:
-    """What the mark of the result's row says that a person found: `resolution`, `says`, `by`, `at`, `stamp`; empty where nobody did."""
+    """What a person found, as the row says that a repair wrote: `resolution`, `says`, `by`, `at`, `stamp`; empty where nobody did.
+
+    The row is the result that carries the answer, or the note about a call that was left out.
+    """
     writer = getattr(reading.CLIENTS.get(desk.session.client), "write", None)
+    ref = operation.result or next((each.row for each in operation.evidence if each.row and left_out(operation)), None)
     session = desk.derived.inspection.session
-    value = session.value(session.row(operation.result)) if writer is not None and operation.result is not None else None
+    value = session.value(session.row(ref)) if writer is not None and ref is not None else None
     mark = value.get(writer.MARK) if isinstance(value, dict) and writer is not None else None
-    if not isinstance(mark, dict) or mark.get("resolution") not in OUTCOMES:
+    if not isinstance(value, dict) or not isinstance(mark, dict):
         return {}
-    return {name: text for name in ("resolution", "says", "by", "at", "stamp") if isinstance(text := mark.get(name), str)}
+    held = value | {"at": mark.get("at")} if left_out(operation) else mark
+    if held.get("resolution") not in OUTCOMES:
+        return {}
+    found = {name: text for name in ("resolution", "says", "by", "at", "stamp") if isinstance(text := held.get(name), str)}
+    return found | ({"at": f"{found['at'][:10]} {found['at'][11:16]} UTC"} if "at" in found else {})

@@ -310,6 +310,7 @@ def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "operations": [operation_words(desk, op) for op in listed[:LIMIT]],
         "operations_left": max(0, len(listed) - LIMIT),
         "answer_href": reverse("repair", args=[desk.session.pk]) + f"?rev={desk.revision.number}",
+        "newest_href": reverse("session", args=[desk.session.pk]) + "?panel=operations#panel" if desk.is_old else "",
     }
 
 

@@ -33,7 +33,7 @@ GONE = 1200
 """Characters of a row that is left out."""
 CHOICES = {
     "unresolved-call/keep": ("Keep it, say that nobody knows", "The model reads that it may or may not have happened, and looks first."),
-    "unresolved-call/keep/read-only": ("Keep it, say that its result was never saved", "It only reads; the model may ask again."),
+    "unresolved-call/keep/read-only": ("Keep it, say that nobody knows", "It only reads, so nothing can have changed; the model may ask again."),
     "unresolved-call/leave-out": ("Leave it out, as older clients did", "The model will not know that it may have happened."),
     "unresolved-call/leave-out/read-only": ("Leave it out, as older clients did", "It only reads: nothing is lost but the question."),
     "orphan-result/leave-out": ("Leave the result out", "The model will not read it. No call is made up for it."),
@@ -138,7 +138,7 @@ def _applied(revision: Revision) -> str:
 
 def _title(steps: int, waits: int, open_: int) -> str:
     if not steps:
-        return f"Nothing to repair, {open_} call{'s' if open_ != 1 else ''} nobody knows" if open_ else "Nothing to repair"
+        return f"{open_} call{'s' if open_ != 1 else ''} nobody knows, nothing else to repair" if open_ else "Nothing to repair"
     said = f"{steps} step{'s' if steps != 1 else ''}"
     return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
 

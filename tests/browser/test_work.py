@@ -17,6 +17,8 @@ from .conftest import CLEAN, KILLED
 from .test_session_page import long_transcript
 
 Bring = Callable[[Path], Session]
+CALLS = {"mutating": "echo x >> effect.txt", "read-only": "echo three"}
+"""The calls without a result in KILLED."""
 DROP = """([names, texts]) => {
   const data = new DataTransfer();
   names.forEach((name, at) => data.items.add(new File([Uint8Array.from(texts[at])], name)));
@@ -169,7 +171,7 @@ def test_what_was_found_is_said_before_the_repair_and_stays_on_record(page: Any,
     revision = session.revisions.get(number=2)
     (kept,) = revision.plan["resolutions"]
     assert (kept["outcome"], kept["text"], kept["by"]) == ("did-not-happen", "the remote has no such commit", "owner")
-    assert kept["stamp"] == "resolved without second person" and kept["operation"] in revision.note
+    assert kept["stamp"] == "resolved without second person" and "Bash: did-not-happen" in revision.note
     assert "the remote has no such commit" in AuditEntry.objects.get(action="session-repaired", session=session.pk).body
     page.goto(f"/sessions/{session.pk}/?panel=operations")
     assert "the remote has no such commit" in page.inner_text("#panel") and "It did not happen" in page.inner_text("#panel")
@@ -190,8 +192,29 @@ def test_what_was_found_can_be_said_after_a_repair(page: Any, bring_in: Bring) -
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
     newest = session.revisions.get(number=3)
+    assert page.locator(".row .chip.added", has_text="added by the repair").count() == 3
     assert newest.counts["open_operations"] == 0 and newest.plan["resolutions"][0]["outcome"] == "happened"
     assert "nobody knows" not in page.inner_text(".verdict").lower()
+
+
+def test_what_was_found_of_a_call_that_was_left_out_is_kept_too(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    with page.expect_navigation():
+        page.locator('input[value="leave-out"]').first.check()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    page.goto(f"/sessions/{session.pk}/repair/")
+    page.get_by_text("It happened…").click()
+    page.locator("textarea").fill("effect.txt has the line")
+    page.get_by_role("button", name="Show the plan with this answer").click()
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    page.goto(f"/sessions/{session.pk}/?panel=operations")
+    said = page.inner_text("#panel")
+    assert "effect.txt has the line" in said and "owner" in said and "resolved without second person" in said
+    page.goto("/audit/")
+    assert "found by owner: happened, “effect.txt has the line”, resolved without second person" in page.inner_text("main")
 
 
 def test_an_old_revision_says_so_and_last_activity_is_that_of_the_client(page: Any, bring_in: Bring) -> None:
@@ -209,7 +232,7 @@ def test_an_old_revision_says_so_and_last_activity_is_that_of_the_client(page: A
     assert "You look at revision 1; the newest is 2." in page.inner_text("main")
     assert page.get_by_role("button", name="to revision 1").count() == 1
     page.get_by_role("link", name="Go to revision 2").click()
-    assert "Nothing to repair" in page.inner_text("h1")
+    assert "nothing else to repair" in page.inner_text("h1")
 
 
 def test_a_page_with_nothing_to_repair_leads_on(page: Any, bring_in: Bring) -> None:
@@ -314,6 +337,27 @@ def test_the_pages_of_work_are_accessible(theme: str, page: Any, bring_in: Bring
             page.goto(f"/sessions/{session.pk}/{name}/")
             assert axe(page) == []
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_question_what_was_found_is_accessible(theme: str, page: Any, bring_in: Bring, axe: Callable[[Any], list[str]]) -> None:
+    session = bring_in(KILLED)
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"/sessions/{session.pk}/?panel=operations")
+    page.locator("#panel details.answer summary").click()
+    assert axe(page) == []
+    page.goto(f"/sessions/{session.pk}/repair/")
+    page.get_by_text("It happened…").click()
+    page.get_by_role("button", name="Show the plan with this answer").click()
+    assert "A note is needed" in page.inner_text("main") and axe(page) == []
+
+
+def test_choices_are_worded_by_the_effect_of_the_call(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    cards = {effect: page.locator("article[id^=step-unresolved]", has_text=call).inner_text() for effect, call in CALLS.items()}
+    assert "may have happened" in cards["mutating"] and "nothing is lost but the question" not in cards["mutating"]
+    assert "may have happened" not in cards["read-only"] and "nothing is lost but the question" in cards["read-only"]
 
 
 def test_entries_of_a_running_import_fill_in_by_themselves(page: Any, bring_in: Bring) -> None:
