@@ -8,6 +8,8 @@ import pytest
 
 from inspector.core.dialects.anthropic_messages import check
 from inspector.core.dialects.error_texts import explain
+from inspector.core.dialects.problems import CODE_OF
+from inspector.core.rulebook import PAGES
 from inspector.core.session import Block, BlockKind, Row, RowKind, Session
 from inspector.core.source import Part, Source
 
@@ -94,3 +96,30 @@ def test_a_call_that_is_not_in_the_request_is_found_in_the_session():
     session = Session("claude-code", Source("s", (Part("s.jsonl", b" "),)), [row])
     match = look("messages.90: `tool_use` ids must be unique: toolu_9", session=session)
     assert (match.rows, match.how) == (("0:8",), "row")
+
+
+TROUBLE = [
+    ("529 overloaded_error", "overloaded"),
+    ('API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_5290"}', "overloaded"),
+    ("rate_limit_error", "rate-limit"),
+    ('API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your limit"}}', "rate-limit"),
+    ("500 api_error", "server-error"),
+    ('API Error: 500 {"type":"error","error":{"type":"api_error","message":"Internal server error"}}', "server-error"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), TROUBLE)
+def test_the_providers_own_trouble_is_no_fault_of_the_session(text, name):
+    (match,) = explain(text, BODY, ROWS, check(BODY, ROWS))
+    assert (match.rule, match.rows, match.code) == (name, (), "") and "try again later" in match.says
+
+
+def test_a_request_that_broke_a_rule_is_not_told_as_trouble_of_the_provider():
+    assert [match.rule for match in explain("API Error: 500 messages.3: `tool_use` ids must be unique")] == ["A3"]
+    assert explain("API Error: 400 invalid_request_error: request req_529 is odd") == []
+
+
+@pytest.mark.parametrize(("text", "rule"), TEXTS)
+def test_an_explanation_names_the_help_page_of_its_rule(text, rule):
+    (match,) = explain(text)
+    assert match.code in PAGES and (rule[0] != "A" or match.code == CODE_OF[rule])

@@ -153,3 +153,12 @@ def test_malformed_records_never_raise(broken: bytes) -> None:
     data = b'{"type":"api-request","id":"a",' + broken + b',"params":3}\n{"type":"api-request-blob","hash":1,"message":[]}\n'
     request = recorded.recorded_request(read(Source("x", (Part("x.jsonl", data),))), state_of([]))
     assert request is not None and request.verified == 0
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem[:8])
+def test_no_example_accuses_anybody_of_a_change(path: Path) -> None:
+    looked = inspection.inspect(source_of(path))
+    assert looked.recorded is None or not [message for message in looked.recorded.messages if message.how == "altered"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..session import Session
-from .problems import Problem
+from .problems import CODE_OF, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Match:
     """One rule that the text names, and where in the request it points."""
 
     rule: str
-    """Id of the rule (A1, B2, R3, C1, G1)."""
+    """Id of the rule (A1, B2, R3, C1, G1), or the provider's name for trouble of its own (overloaded, rate-limit, server-error)."""
     same_as: str
     """Id of the Anthropic Messages rule that asks the same; equal to `rule` for those, "" where none does."""
     ids: tuple[str, ...] = ()
@@ -30,6 +30,10 @@ class Match:
     content: int | None = None
     pointers: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
+    code: str = ""
+    """Code of the help page about it, where there is one."""
+    says: str = ""
+    """For trouble that no session causes: what to do."""
     how: str = ""
     """What the places rest on: id | problem | index | row (the call is in the session, not in the request); "" when nothing was found."""
 
@@ -81,6 +85,12 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("G4", "", r"missing a thought_signature in functioncall"),
 )
 _PATTERNS = tuple((rule, same, re.compile(text)) for rule, same, text in _TEXTS)
+_TROUBLE = (
+    ("overloaded", re.compile(r"overloaded_error|\b529\b.{0,20}\boverloaded|(?:api error|error|status|http)(?: code)?\W{0,3}529\b")),
+    ("rate-limit", re.compile(r"rate_limit_error|(?:api error|error|status|http)(?: code)?\W{0,3}429\b")),
+    ("server-error", re.compile(r"(?<![a-z_])api_error(?![a-z_])|internal server error|(?:api error|error|status|http)(?: code)?\W{0,3}50[0234]\b")),
+)
+OWN_TROUBLE = "The provider's own trouble: try again later; nothing in the session causes it."
 _INDEX = re.compile(r"\b(?:messages|input|contents)[.\[](\d+)\]?(?:\.content\.(\d+))?")
 _CALL_ID = re.compile(r"\b(?:toolu|tooluse|srvtoolu|call|fc)_(?!ids?\b)[A-Za-z0-9_-]+")
 LONGEST = 100_000
@@ -118,7 +128,8 @@ def explain(
 ) -> list[Match]:
     """The rules that an error text names, in the order of the table, with their places where a request is given.
 
-    `rows_at` maps a block's pointer to its row; `problems` are those of the same body. Nothing recognised: an empty list.
+    `rows_at` maps a block's pointer to its row; `problems` are those of the same body. An error that no session causes
+    (overload, rate limit, a fault of the provider) is told as one match with `says` and without places. Nothing recognised: an empty list.
     """
     words = messages_of(text)
     alike = _alike(words)
@@ -135,8 +146,14 @@ def explain(
         if not pointers and session is not None and ids:
             rows = tuple(row.ref for row in session.rows if any(block.id in ids for block in row.blocks))
             how = "row" if rows else ""
-        matches.append(Match(rule, same_as, ids, message, content, pointers, rows, how))
-    return matches
+        matches.append(Match(rule, same_as, ids, message, content, pointers, rows, code=CODE_OF.get(same_as, ""), how=how))
+    return matches or _trouble(text)
+
+
+def _trouble(text: str) -> list[Match]:
+    """What the provider says of itself, by the type or the status of its error; at most one match."""
+    said = _alike(text[:LONGEST])
+    return [Match(name, name, says=OWN_TROUBLE) for name, pattern in _TROUBLE if pattern.search(said)][:1]
 
 
 def _places(

@@ -15,3 +15,28 @@ class Problem:
     message: str
     blocking: bool = True
     """False for rules that no look-up confirmed: a warning, never a reason to refuse."""
+
+
+CODE_OF: dict[str, str] = {
+    "A1": "unresolved-call",
+    "A2": "orphan-result",
+    "A3": "duplicate-call-id",
+    "A4": "duplicate-result",
+    "A5": "result-not-adjacent",
+    "A6": "content-after-call",
+    "A7": "thinking-edited",
+    "A8": "thinking-only",
+    "A9": "thinking-missing",
+    "A10": "thinking-unsigned",
+    "A11": "empty-text",
+    "A12": "stored-cache-control",
+    "A13": "assistant-tail",
+    "A14": "trailing-space",
+    "A15": "oversized-image",
+    "A16": "long-tool-name",
+    "A17": "bad-tool-input",
+    "A18": "lone-surrogate",
+    "A19": "split-server-tool-pair",
+    "A22": "malformed-request",
+}
+"""Provider rule -> code of the finding that its problems become, and of its help page. A20 and A21 permit; nothing breaks them."""

@@ -1,7 +1,8 @@
 """Request hash mismatch: a recorded request no longer fits its own check sum.
 
 **What it is.** Newer clients record each request with a hash of every message. A stored message whose content does not fit its hash
-was changed after it was sent. A message that can't be made again from the rows is another thing: the rows were changed, or are not all here.
+may have been changed after it was recorded, or was hashed in a way that is not known here. A message that can't be made again from the rows
+is another thing: the rows were changed, or are not all here.
 
 **Why it matters.** The record can't be trusted as evidence of what the model was told.
 
@@ -35,7 +36,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         yield Finding(
             "request-hash-mismatch", Severity.WARNING, _rows(recorded.row, altered),
             f"{wording.count(len(altered), 'message')} of the last recorded request "
-            f"{'does' if len(altered) == 1 else 'do'} not fit the recorded hash: it was changed after it was sent.",
+            f"{'does' if len(altered) == 1 else 'do'} not fit the recorded hash; "
+            f"{'it' if len(altered) == 1 else 'they'} may have been changed after {'it was' if len(altered) == 1 else 'they were'} recorded.",
         )  # fmt: skip
     if missing:
         yield Finding(

@@ -20,35 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
-from ..dialects.problems import Problem
+from ..dialects.problems import CODE_OF, Problem
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 
 CODES = ("thinking-edited", "thinking-missing", "thinking-unsigned", "assistant-tail", "trailing-space", "malformed-request")
-
-CODE_OF = {
-    "A1": "unresolved-call",
-    "A2": "orphan-result",
-    "A3": "duplicate-call-id",
-    "A4": "duplicate-result",
-    "A5": "result-not-adjacent",
-    "A6": "content-after-call",
-    "A7": "thinking-edited",
-    "A8": "thinking-only",
-    "A9": "thinking-missing",
-    "A10": "thinking-unsigned",
-    "A11": "empty-text",
-    "A12": "stored-cache-control",
-    "A13": "assistant-tail",
-    "A14": "trailing-space",
-    "A15": "oversized-image",
-    "A16": "long-tool-name",
-    "A17": "bad-tool-input",
-    "A18": "lone-surrogate",
-    "A19": "split-server-tool-pair",
-    "A22": "malformed-request",
-}
-"""Code of each rule's problems. A20 and A21 permit; nothing breaks them."""
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:

@@ -227,7 +227,7 @@ def _note(found: list[RecordedMessage], parts_at: int | None, no_shape: bool) ->
     altered, missing = sum(m.how == "altered" for m in found), sum(m.how == "missing" for m in found)
     lost = sum(not m.hash for m in found)
     if altered:
-        says.append(f"{altered} stored whole but changed since")
+        says.append(f"{altered} stored whole, but {'does' if altered == 1 else 'do'} not fit")
     if missing - lost:
         says.append(f"{missing - lost} cannot be made again from the rows")
     if lost:
