@@ -131,9 +131,8 @@ class Cleanup:
         kept: list[Item] = []
         for item in self.items:
             alone = self.profile.blank_text == "row" or self.profile.blank_text == "spaces" and any(block.get("text") for block in item.blocks())
-            whole = whole_of.get(group_of(item))
-            blank, stand_in = (is_blank(item), says_nothing([item])) if alone or whole is None else whole
-            if item.type == "assistant" and ((is_blank(item) and blank) or (self.profile.drops_no_content and stand_in)):
+            blank, stand_in = whole_of.get(group_of(item), (False, False))
+            if item.type == "assistant" and ((is_blank(item) and (alone or blank)) or (self.profile.drops_no_content and stand_in)):
                 self.drop(item, Reason.EMPTY_TEXT)
             else:
                 kept.append(item)
