@@ -1,7 +1,5 @@
 """Addresses of the pages."""
 
-from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from inspector.views import audit, compare, delete, downloads, errors, export, fork, goto, imports, inbox, panels, repair, rules, session, sign_in
@@ -28,5 +26,5 @@ urlpatterns = [
     path("goto/", goto.goto, name="goto"),
     path("launch/", sign_in.launch, name="launch"),
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
-    path("sign-out/", login_not_required(LogoutView.as_view()), name="logout"),
+    path("sign-out/", sign_in.SignOut.as_view(), name="logout"),
 ]

@@ -7,6 +7,7 @@
   /* The grid's own box where it scrolls by itself, else the page. */
   const inner = () => getComputedStyle(grid).overflowY === "auto";
   const wide = () => matchMedia("(min-width: 761px)").matches;
+  const beside = () => matchMedia("(min-width: 1181px)").matches;
   const row = (ref) => document.getElementById("r" + ref);
   const current = () => lines.querySelector('[aria-current="true"]');
   const rows = () => [...lines.querySelectorAll(".row")];
@@ -101,6 +102,22 @@
     if (panel?.dataset.follows) panelFor(ref, panel.dataset.follows);
   }
 
+  /* A panel asked for: where none stands beside the grid, it comes up from below, and the row stays in sight above it. */
+  function open(line, name) {
+    panelFor(line.dataset.ref, name);
+    if (beside()) return;
+    document.querySelector(".side").classList.add("sheet");
+    const box = line.getBoundingClientRect();
+    const over = Math.min(box.bottom - innerHeight * .42, box.top - 80);
+    if (over > 0) scrollBy(0, over);
+  }
+
+  function missing(ref) {
+    const note = document.getElementById("no-row");
+    note.hidden = !ref;
+    note.textContent = ref ? `There is no row ${ref} in this view.` : "";
+  }
+
   let pending;
   function panelFor(ref, name) {
     clearTimeout(pending);
@@ -112,26 +129,37 @@
   }
 
   /* Rows get their real height only when they come near: center again until the row stays where it should be. */
-  function reveal(element, tries = 10) {
-    element.scrollIntoView({ block: inner() ? "center" : "nearest" });
+  function reveal(element, block, tries = 10) {
+    element.scrollIntoView({ block });
     const before = element.getBoundingClientRect().top;
-    if (tries) requestAnimationFrame(() => requestAnimationFrame(() => {
-      if (element.isConnected && (tries > 8 || Math.abs(element.getBoundingClientRect().top - before) > 2)) reveal(element, tries - 1);
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (!element.isConnected) return;
+      if (tries && (tries > 8 || Math.abs(element.getBoundingClientRect().top - before) > 2)) reveal(element, block, tries - 1);
+      else if (inner()) align(element);
     }));
+  }
+
+  /* The first line in sight is a whole one, unless that would push the element out. */
+  function align(element) {
+    const top = grid.querySelector(".cols").getBoundingClientRect().bottom;
+    const cut = [...lines.children].find((line) => line.getBoundingClientRect().bottom > top + 1);
+    const hidden = top - cut.getBoundingClientRect().top;
+    if (hidden > 1 && element.getBoundingClientRect().bottom + hidden < grid.getBoundingClientRect().bottom) grid.scrollBy(0, -hidden);
   }
 
   /* Jump to any row: in the page at once, else with a window around it. */
   async function go(ref) {
     if (!row(ref)) {
       const part = await get(address({ at: ref }));
+      if (!part.getElementById("r" + ref)) return missing(ref);
       lines.replaceChildren(part);
       watch();
     }
     const target = row(ref);
-    if (!target) { announce(`Row ${ref} is not in this view`); return; }
+    missing("");
     select(target, false);
     target.focus({ preventScroll: true });
-    reveal(target);
+    reveal(target, "center");
   }
 
   async function step(direction, problems) {
@@ -155,6 +183,7 @@
     if (wide()) {
       if (forms.dataset.focus === number) delete forms.dataset.focus;
       else forms.dataset.focus = number;
+      if (number && current()) reveal(current(), inner() ? "center" : "nearest");
     }
     forms.dataset.column = number;
     forms.querySelectorAll(".cols button").forEach((button) => button.setAttribute("aria-pressed", String(wide() ? button.dataset.column === forms.dataset.focus : button.dataset.column === number)));
@@ -172,7 +201,7 @@
     column(wide() ? "" : "1");
     const wanted = decodeURIComponent(location.hash).match(/^#r(\+?\d+(?::\d+)?)$/);
     if (wanted) go(wanted[1]);
-    else if (current() && (wide() || location.search.includes("at="))) reveal(current());
+    else if (current() && (wide() || location.search.includes("at="))) reveal(current(), inner() ? "center" : "nearest");
     watch();
 
     document.addEventListener("click", async (event) => {
@@ -182,7 +211,7 @@
       if (link?.dataset.panel) {
         event.preventDefault();
         select(link.closest(".row"), false);
-        return panelFor(link.closest(".row").dataset.ref, link.dataset.panel);
+        return open(link.closest(".row"), link.dataset.panel);
       }
       if (link && "unfold" in link.dataset) {
         event.preventDefault();
@@ -197,15 +226,20 @@
       const button = event.target.closest(".cols button");
       if (button) return column(button.dataset.column);
       const line = event.target.closest("#grid .row");
-      if (line && !link && !getSelection().toString()) select(line, false);
+      if (event.target.closest(".sheet-close")) return document.querySelector(".side").classList.remove("sheet");
+      if (line && !link && !getSelection().toString()) {
+        select(line, false);
+        if (!beside()) open(line, "row");
+      }
     });
 
     document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") document.querySelector(".side").classList.remove("sheet");
       if (!keys.on || busy(event)) return;
       const acts = { j: () => step(1), k: () => step(-1), n: () => step(1, true), p: () => step(-1, true) };
       if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
       else if (/^[1-4]$/.test(event.key)) column(event.key);
-      else if (event.key === "Enter" && event.target.matches("#grid .row")) panelFor(event.target.dataset.ref, "row");
+      else if (event.key === "Enter" && event.target.matches("#grid .row")) open(event.target, "row");
     });
     addEventListener("hashchange", () => {
       const ref = decodeURIComponent(location.hash).match(/^#r(\+?\d+(?::\d+)?)$/);

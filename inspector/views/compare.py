@@ -29,8 +29,10 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     """Versions `a` and `b` of the client (default: the newest observed, and the one that wrote the rows or the next older)."""
     desk = open_desk(request, pk)
     profiles = list(getattr(reading.CLIENTS.get(desk.session.client), "PROFILES", {}))
-    newest = profiles[0] if profiles else None
-    written = desk.session.version if desk.session.version in profiles[1:] else (profiles[1] if len(profiles) > 1 else None)
+    if len(profiles) < 2:
+        return render(request, "session/compare.html", {"session": desk.session, "back": reverse("session", args=[pk])})
+    newest = profiles[0]
+    written = desk.session.version if desk.session.version in profiles[1:] else profiles[1]
     versions = [request.GET.get("a") or newest, request.GET.get("b") or written]
     sides = []
     for version in versions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from inspector.core import rulebook
 from inspector.core.dialects import error_texts
 from inspector.core.errors import CoreError
 from inspector.models import IndexedRow, Session
@@ -44,14 +46,16 @@ def page(request: HttpRequest) -> HttpResponse:
         )
         titles = provider()
         for match in plain:
-            links, how = _links(text, match.rule, looked)
+            links, repairs, how = _links(text, match.rule, looked)
             title = titles.get(match.rule) or titles.get(match.same_as) or ""
             matches.append(
                 {
                     "rule": match.rule if match.rule == match.same_as or not match.same_as else f"{match.rule} (as {match.same_as})",
                     "title": title,
+                    "help": _help(match.rule, match.same_as, titles),
                     "where": how,
                     "links": links,
+                    "repairs": repairs,
                 }
             )
     context = {
@@ -76,25 +80,42 @@ def _holding(ids: tuple[str, ...]) -> list[Session]:
     return list(Session.objects.filter(current__in=list(revisions)).select_related("current"))
 
 
-def _links(text: str, rule: str, sessions: list[Session]) -> tuple[list[dict[str, str]], str]:
-    links: list[dict[str, str]] = []
+def _help(rule: str, same_as: str, known: dict[str, str]) -> str:
+    """Address of the help page of a rule, or of the one that it is the same as; blank where none is known."""
+    code = next((code for code in (rule, same_as) if code in known or code in rulebook.PAGES), "")
+    return reverse("rule", args=[code]) if code else ""
+
+
+def _links(text: str, rule: str, sessions: list[Session]) -> tuple[list[dict[str, Any]], list[dict[str, str]], str]:
+    """Rows that cause it, the sessions among them that have a repair to review, and how they were found."""
+    links: list[dict[str, Any]] = []
+    repairs: list[dict[str, str]] = []
     how = ""
     for session in sessions:
         if session.current is None:
             continue
         session.current.session = session
         try:
-            looked = derivation.inspection_of(revision=session.current).inspection
+            derived = derivation.inspection_of(revision=session.current)
         except (CoreError, OSError):
             continue
-        request = looked.request
+        looked, request = derived.inspection, derived.inspection.request
         rows_at = {place.pointer: place.row for place in request.places} if request else {}
         found = error_texts.explain(text, request.body if request else None, rows_at, request.problems if request else None, looked.session)
         for match in found:
             if match.rule == rule:
                 how = match.how or how
+                title = titled(session)[:80]
                 links += [
-                    {"ref": ref, "session": titled(session)[:80], "href": f"{reverse('session', args=[session.pk])}?at={ref}#r{ref}"}
+                    {
+                        "session": title,
+                        "href": f"{reverse('session', args=[session.pk])}?at={quote(ref)}#r{ref}",
+                        "words": f"row {ref}",
+                        "added": ref.startswith("+"),
+                    }
                     for ref in match.rows[:5]
                 ]
-    return links, HOW[how]
+                repair = {"session": title, "href": reverse("repair", args=[session.pk])}
+                if match.rows and repair not in repairs and any(finding.repairable for finding in derived.findings):
+                    repairs.append(repair)
+    return links, repairs, HOW[how]

@@ -18,7 +18,7 @@ from inspector.core.masking import mask_bytes
 from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
-from inspector.models import IndexedRow, Session
+from inspector.models import IndexedRow, RevisionPart, Session
 from inspector.queries import audit
 from inspector.queries import rows as stored
 from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
@@ -38,6 +38,8 @@ TABS = {
     "branches": "Branches",
     "history": "History",
 }
+SHORT = {"state": "State", "request": "Request"}
+"""What a tab shows where its name is too long for one line of tabs."""
 LIMIT = 200
 IMAGES = 4
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -65,7 +67,8 @@ def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
     for key, words in TABS.items():
         count = {"findings": len(desk.problems), "operations": desk.counts.get("open_operations", 0)}.get(key, 0)
         tabs.append({
-            "words": f"{words} {count}" if count else words,
+            "words": f"{SHORT.get(key, words)} {count}" if count else SHORT.get(key, words),
+            "name": f"{words} {count}" if count else words,
             "href": desk.href(panel=key, at=at) + "#panel",
             "part": reverse("session-panel", args=[desk.session.pk, key]) + "?" + desk.query(panel=None, at=at),
             "current": key == name,
@@ -361,6 +364,8 @@ def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
 
 def _history(desk: Desk, at: str, message: str) -> dict[str, Any]:
     revisions = list(desk.session.revisions.select_related("author", "parent").order_by("-number"))
+    transcripts = dict(RevisionPart.objects.filter(revision__in=revisions, number=0).values_list("revision", "artifact"))
     for revision in revisions:
+        revision.sha256 = transcripts.get(revision.pk, "")
         revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
     return {"revisions": revisions, "entries": audit.entries(session=desk.session.pk)[:50]}

@@ -25,14 +25,26 @@ def provider() -> dict[str, str]:
 
 @require_GET
 def rules(request: HttpRequest) -> HttpResponse:
-    """All rules, with how many sessions have each."""
+    """All rules, with how many sessions have each; `?found=1`: only those that a session here has."""
+    only = request.GET.get("found") == "1"
     current = Session.objects.exclude(current=None).values("current")
     counts = dict(Finding.objects.filter(revision__in=current).values_list("code").annotate(number=Count("revision", distinct=True)).order_by())
     listed: list[dict[str, Any]] = []
     fixes = {code for rule in rulebook.RULES if hasattr(rule, "fix") for code in rule.CODES}
+    firsts = {code: first for rule in rulebook.RULES for code, first in getattr(rule, "FIRSTS", {}).items()}
     for code, text in rulebook.PAGES.items():
-        listed.append({"code": code, "first": text.strip().split("\n")[0], "repairs": code in fixes, "found": counts.get(code, 0)})
-    return render(request, "rules/page.html", {"rules": listed, "provider": provider().items()})
+        if counts.get(code) or not only:
+            listed.append(
+                {"code": code, "first": firsts.get(code) or text.strip().split("\n")[0], "repairs": code in fixes, "found": counts.get(code, 0)}
+            )
+    context = {
+        "rules": listed,
+        "provider": provider().items(),
+        "only": only,
+        "all": len(rulebook.PAGES),
+        "some": sum(1 for code in rulebook.PAGES if counts.get(code)),
+    }
+    return render(request, "rules/page.html", context)
 
 
 @require_GET

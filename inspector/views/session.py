@@ -44,7 +44,10 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     selected = start if start.startswith(("+", f"{desk.part}:")) else ""
     rows = _window(desk, request, selected)
     style = VERDICTS.get(desk.verdict, ("plain", ""))[0]
+    worst = next((finding for finding in desk.findings_at.get(selected, []) if finding.severity != "info"), None)
     context = {
+        "defect": {"ref": selected, "href": desk.row_href(selected)} if worst else None,
+        "no_row": f"There is no row {desk.at} in this revision." if desk.at and desk.seq(desk.at) is None else "",
         "session": desk.session,
         "revision": desk.revision,
         "old": old(desk, "session", "What was done since is not in it."),

@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -30,6 +30,16 @@ class SignIn(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.TEAM_MODE:
             return self.get(request, *args, **kwargs)
+        return super().post(request, *args, **kwargs)
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignOut(LogoutView):
+    """Local mode asks first: who signs out there needs a new launch link to come back."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.TEAM_MODE and request.user.is_authenticated and "sure" not in request.POST:
+            return render(request, "sign_in/out.html")
         return super().post(request, *args, **kwargs)
 
 

@@ -183,6 +183,52 @@ def test_columns_are_tabs_on_a_narrow_screen(page: Any, bring_in: Bring) -> None
     assert page.locator(".verdict").is_visible()
 
 
+def test_a_narrow_screen_goes_to_the_defect_and_shows_a_row_near_it(page: Any, bring_in: Bring, axe: Callable[[Any], list[str]]) -> None:
+    session = bring_in(KILLED)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/sessions/{session.pk}/")
+    assert page.locator(".verdict p").bounding_box()["y"] < 400
+    page.get_by_role("link", name="Go to the defect").click()
+    wait_for(page, "0:21")
+    page.wait_for_timeout(400)
+    page.locator(SELECTED).click()
+    page.wait_for_selector("#panel[data-follows=row]")
+    row, details = page.locator(SELECTED).bounding_box(), page.locator(".side").bounding_box()
+    assert 0 <= row["y"] and row["y"] + row["height"] <= details["y"] < 844
+    assert "0:21" in page.inner_text("#panel")
+    assert axe(page) == []
+    page.keyboard.press("Escape")
+    assert page.locator(".side.sheet").count() == 0
+
+
+def test_a_row_that_is_not_there_is_named(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/#r0:999")
+    page.wait_for_selector("#no-row >> text=There is no row 0:999")
+    assert selected(page) == "0:21"
+    page.goto(f"/sessions/{session.pk}/?at=0:999")
+    assert page.locator("#no-row").is_visible()
+
+
+def test_rows_of_a_message_stand_together(page: Any, bring_in: Bring) -> None:
+    """Every bracket has a beginning and an end, and between them only rows of its message."""
+    for path in sorted(KILLED.parent.glob("*.jsonl")):
+        session = bring_in(path)
+        page.goto(f"/sessions/{session.pk}/")
+        lines = page.eval_on_selector_all(
+            "#grid .row", "rows => rows.map(row => [row.lastElementChild.className, row.lastElementChild.innerText.match(/\\[(\\d+)\\]/)?.[1]])"
+        )
+        inside = None
+        for style, number in lines:
+            if style == "brace first":
+                assert inside is None
+                inside = number
+            elif inside is not None:
+                assert number in (inside, None)
+                inside = None if style == "brace last" else inside
+        assert inside is None
+
+
 def long_transcript(folder: Path, rows: int) -> Path:
     """A plain chain of prompts and answers."""
     id, parent, lines = "00000000-0000-4000-8000-000000000001", None, []

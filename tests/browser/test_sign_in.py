@@ -49,6 +49,8 @@ def test_a_form_of_ours_is_taken_without_script(chromium: Any, live_server: Any,
     context.add_cookies([{"name": session.key, "value": session.value, "url": live_server.url}])
     page = context.new_page()
     page.goto("/")
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    assert "a new launch link" in page.inner_text("main")
+    page.get_by_role("button", name="Sign out of this browser").click()
     assert page.url == f"{live_server.url}/sign-in/"
     context.close()

@@ -286,6 +286,35 @@ def test_the_export_holds_the_exact_bytes(page: Any, bring_in: Bring) -> None:
     assert AuditEntry.objects.filter(action="session-exported", session=session.pk).exists()
 
 
+def test_a_masked_export_has_another_name(client_of: Any, owner: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    names = [client_of(owner).post(f"/sessions/{session.pk}/export/", {"revision": "1", "mask": mask})["Content-Disposition"] for mask in ("", "1")]
+    assert names[0].endswith('-revision-1.zip"') and names[1].endswith('-revision-1-masked.zip"')
+
+
+def test_history_shows_the_hash_that_the_export_shows(client_of: Any, owner: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    sha256 = hashlib.sha256(KILLED.read_bytes()).hexdigest()
+    for address in ("export/", "panels/history/"):
+        assert sha256 in client_of(owner).get(f"/sessions/{session.pk}/{address}").content.decode()
+
+
+def test_what_no_known_program_wrote_is_not_compared(client_of: Any, owner: Any, bring_in: Bring, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("plain text")
+    session = bring_in(tmp_path / "notes.txt")
+    assert "Nothing can be compared" in client_of(owner).get(f"/sessions/{session.pk}/compare/").content.decode()
+
+
+def test_rules_are_narrowed_to_those_found(page: Any, bring_in: Bring) -> None:
+    bring_in(KILLED)
+    page.goto("/rules/")
+    every = page.locator("tbody").first.locator("tr").count()
+    page.get_by_role("link", name="Found here").click()
+    page.wait_for_url("**found=1")
+    assert 0 < page.locator("tbody").first.locator("tr").count() < every
+    assert "unresolved-call" in page.inner_text("main")
+
+
 def test_a_session_is_deleted_only_with_a_reason_and_the_permission(page: Any, bring_in: Bring, client_of: Any, stranger: Any) -> None:
     session = bring_in(KILLED)
     assert client_of(stranger).get(f"/sessions/{session.pk}/delete/").status_code == 403
@@ -305,6 +334,8 @@ def test_a_pasted_error_leads_to_its_row(page: Any, bring_in: Bring) -> None:
     page.fill("[name=text]", "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_mock_d8ac4e_002")
     page.get_by_role("button", name="Find the cause").click()
     assert "A1" in page.inner_text("main")
+    assert page.locator("main a.chip").get_attribute("href") == "/rules/A1/"
+    assert page.get_by_role("link", name="Review the repair of").get_attribute("href") == f"/sessions/{session.pk}/repair/"
     page.locator(f'a[href^="/sessions/{session.pk}/"]').first.click()
     page.wait_for_selector('#grid [aria-current="true"]')
 

@@ -25,6 +25,11 @@ from ..session import Row
 from ..steps import Context, rows_of, step
 
 CODES = ("duplicate-row", "replayed-rows")
+FIRSTS = {
+    "duplicate-row": "Duplicate rows: a row stands in the file again, unchanged.",
+    "replayed-rows": "Replayed rows: a run of three or more rows stands in the file again, in the same order and unchanged.",
+}
+"""What each code finds, in a line: the help page is the same."""
 RUN = 3
 """From this many copies in a row on it is a replay."""
 

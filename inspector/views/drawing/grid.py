@@ -5,7 +5,7 @@ Works on the light index (saved, or made on the spot for another way of resuming
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Protocol
@@ -92,23 +92,37 @@ class Context:
 
 def windows(rows: Iterable[GridRow], context: Context) -> SafeString:
     """HTML lines of the rows in their order, folds and added rows included."""
-    rows = list(rows)
-    numbers = _messages(rows, context)
-    out: list[SafeString] = []
-    held: list[dict[str, Any]] = []
-    last: int | None = None
+    lines = _ordered(rows, context)
+    braces = _braces(lines)
+    return join(*[
+        _draw_added(line, braces, context) if isinstance(line, dict)
+        else _draw_fold(line[0], line[1], context) if line[0] else _draw_row(line[1][0], context, braces)
+        for line in lines
+    ])  # fmt: skip
+
+
+Line = tuple[str | None, list[GridRow]] | dict[str, Any]
+"""A row alone (None), a fold with its rows, or a row that a resume adds."""
+
+
+def _ordered(rows: Iterable[GridRow], context: Context) -> list[Line]:
+    """The lines in their order: those that a resume adds stand behind the last row of their message, so that a message is never split."""
+    given: list[tuple[str | None, list[GridRow]]] = []
     for fold, group in groupby(rows, key=lambda row: _fold(row, context) if context.folding else None):
         members = list(group)
-        for row in members[:1] if fold else members:
-            # Rows that a resume adds wait until the message that they answer is complete.
-            number = _number(row.pointers.split("\n", 1)[0])
-            if held and number != last:
-                out += [_draw_added(item, numbers, context) for item in held]
-                held = []
-            last = number
-            out.append(_draw_fold(fold, members, context) if fold else _draw_row(row, context, numbers))
-            held += [item for member in (members if fold else [row]) for item in context.added.get(member.ref, ())]
-    return join(*out, *[_draw_added(item, numbers, context) for item in held])
+        given += [(fold, members)] if fold else [(None, [row]) for row in members]
+    later = [float("inf")]
+    for _, members in reversed(given):
+        later.append(min([later[-1], *(number for row in members if (number := _number(row.pointers)) is not None)]))
+    later.reverse()
+    out: list[Line] = []
+    held: list[dict[str, Any]] = []
+    for place, (fold, members) in enumerate(given):
+        out.append((fold, members))
+        held += [item for row in members for item in context.added.get(row.ref, ())]
+        while held and later[place + 1] > (_number((held[0].get("pointers") or [""])[0]) or 0):
+            out.append(held.pop(0))
+    return [*out, *held]
 
 
 FOLDS = {
@@ -305,33 +319,27 @@ def _brace(numbers: dict[str, tuple[int, str]], ref: str) -> str | None:
     return None if brace == "alone" else f"brace {brace}".strip()
 
 
-def _messages(rows: list[GridRow], context: Context) -> dict[str, tuple[int, str]]:
+def _braces(lines: list[Line]) -> dict[str, tuple[int, str]]:
     """Ref -> (message number, first | "" | last | alone) for the rows, added ones included, that share a message of the request."""
     sequence: list[tuple[str, int]] = []
-    held: list[tuple[str, int]] = []
-    for row in rows:
-        number = _number(row.pointers.split("\n", 1)[0])
-        if held and sequence and number != sequence[-1][1]:
-            sequence += held
-            held = []
-        if number is not None:
-            sequence.append((row.ref, number))
-        for item in context.added.get(row.ref, ()):
-            if item.get("pointers") and (place := _number(item["pointers"][0])) is not None:
-                held.append((item["ref"], place))
-    sequence += held
+    for line in lines:
+        if isinstance(line, dict):
+            ref, pointers = line["ref"], (line.get("pointers") or [""])[0]
+        elif line[0] is None:
+            ref, pointers = line[1][0].ref, line[1][0].pointers
+        else:
+            continue
+        if (number := _number(pointers)) is not None:
+            sequence.append((ref, number))
     out: dict[str, tuple[int, str]] = {}
-    for number, refs in _runs(sequence):
+    for number, group in groupby(sequence, key=lambda pair: pair[1]):
+        refs = [ref for ref, _ in group]
         for place, ref in enumerate(refs):
             out[ref] = (number, "alone" if len(refs) == 1 else "first" if place == 0 else "last" if place == len(refs) - 1 else "")
     return out
 
 
-def _runs(sequence: list[tuple[str, int]]) -> Iterator[tuple[int, list[str]]]:
-    for number, group in groupby(sequence, key=lambda pair: pair[1]):
-        yield number, [ref for ref, _ in group]
-
-
-def _number(pointer: str) -> int | None:
-    keys = pointer.split("/")
+def _number(pointers: str) -> int | None:
+    """Number of the message that the first of the pointers (one a line) names."""
+    keys = pointers.split("\n", 1)[0].split("/")
     return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None
