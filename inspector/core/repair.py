@@ -209,13 +209,10 @@ def _branch_kept(last: Inspection, context: Context, steps: list[Step]) -> list[
 def _left_out(first: Inspection, context: Context) -> list[Step]:
     """Notes about uncertain operations whose call the plan has taken out of the file: what may have happened is not forgotten with it."""
     now = context.inspection
-    known = {operation.key for operation in now.operations}
     calls = {block.id for row in now.session.rows for block in row.blocks if block.kind is BlockKind.CALL}
-    gone = (
-        operation for operation in first.operations
-        if operation.state == "uncertain" and operation.call is not None and operation.call_id not in calls and operation.key not in known
-    )  # fmt: skip
-    return [resolving.note(context, operation) for operation in gone]
+    gone = [each for each in first.operations if each.state == "uncertain" and each.call is not None and each.call_id not in calls]
+    known = {operation.key for operation in now.operations} if gone else set()
+    return [resolving.note(context, operation) for operation in gone if operation.key not in known]
 
 
 def _round(context: Context, findings: list[Finding], times: Counter[str]) -> list[Step]:

@@ -148,6 +148,18 @@ def test_a_resolution_of_a_call_that_is_left_out_is_kept_in_the_note() -> None:
     assert repair.apply(afterwards, planned(afterwards, resolutions={key: Resolution("happened", "looked")})) == afterwards
 
 
+def test_a_call_in_a_cut_line_is_not_forgotten_with_the_line() -> None:
+    made = killed()
+    made.lines[-1] = made.lines[-1][: made.lines[-1].index(b"make ship")]
+    before = inspect(made.source(), client="claude-code")
+    plan = planned(made.source())
+    assert [operation.state for operation in before.operations] == ["uncertain"]
+    assert plan.operations_open() == [before.operations[0].key]
+    again = repair.apply(made.source(), plan)
+    assert json.loads(lines(again)[-1])["tool"] == "Bash" and planned(again).operations_open() == plan.operations_open()
+    assert repair.apply(again, planned(again)) == again
+
+
 def test_a_call_that_only_reads_is_left_out_without_a_note() -> None:
     source = killed("Read").source()
     made = repair.apply(source, planned(source, choices=LEFT_OUT))
