@@ -43,19 +43,23 @@ def imports(request: HttpRequest) -> HttpResponseBase:
         answer["X-Accel-Buffering"] = "no"
         return answer
     try:
-        outcomes = _run(pairs, request.user, lambda _: None)
+        outcomes, left = _run(pairs, request.user, lambda _: None)
     except (CoreError, OSError) as error:
         messages.error(request, f"Nothing was imported. {error}")
         return redirect("inbox")
     messages.success(request, _said(outcomes))
-    if unknown := _unknown(outcomes):
-        messages.warning(request, unknown)
+    if warning := _warning(outcomes, left):
+        messages.warning(request, warning)
     return redirect(reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else reverse("inbox"))
 
 
-def _run(pairs: list[tuple[str, Any]], actor: AbstractBaseUser, progress: Any) -> list[service.Outcome]:
+def _run(pairs: list[tuple[str, Any]], actor: AbstractBaseUser, progress: Any) -> tuple[list[service.Outcome], list[str]]:
+    """What became of each session, and the files given by themselves (not in a folder) that belong to none."""
     with upload.tree_of(pairs, service.limits()) as tree:
-        return service.import_sessions(candidates=list(layout.sessions_of(tree)), actor=actor, progress=progress)
+        found = list(layout.sessions_of(tree))
+        taken = {name for one in found for name in (one.main, *one.parts.values(), *one.plans.values(), *one.registry)}
+        left = sorted(name for name in tree.files if "/" not in name and name not in taken)
+        return service.import_sessions(candidates=found, actor=actor, progress=progress), left
 
 
 def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[str]:
@@ -76,8 +80,7 @@ def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[s
 
     def work() -> None:
         try:
-            outcomes = _run(pairs, actor, progress)
-            lines.put(_finished(outcomes))
+            lines.put(_finished(*_run(pairs, actor, progress)))
         except (CoreError, OSError) as error:
             lines.put({"error": str(error)})
         except service.Cancelled:
@@ -109,21 +112,27 @@ def _said(outcomes: list[service.Outcome]) -> str:
     return "; ".join(f"{count:,} session{'s' if count != 1 else ''} {WORDS[what]}" for what, count in counts.items() if count) + "."
 
 
-def _unknown(outcomes: list[service.Outcome]) -> str:
-    """The warning about files that no known program wrote; blank without any."""
-    names = [outcome.session.name for outcome in outcomes if outcome.session.client == "raw"]
-    if not names:
-        return ""
-    named = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    return f"{named}: no known program wrote this. It is kept as raw rows, which can be read and exported but not resumed."
+def _warning(outcomes: list[service.Outcome], left: list[str]) -> str:
+    """The warning about files that no known program wrote, and about those `left` out; blank without any."""
+    raw = [outcome.session.name for outcome in outcomes if outcome.session.client == "raw"]
+    says = []
+    if raw:
+        says.append(f"{_named(raw)}: no known program wrote this. It is kept as raw rows, which can be read and exported but not resumed.")
+    if left:
+        says.append(f"{_named(left)}: not brought in, because it is no transcript and belongs to none of these.")
+    return " ".join(says)
 
 
-def _finished(outcomes: list[service.Outcome]) -> dict[str, Any]:
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _finished(outcomes: list[service.Outcome], left: list[str]) -> dict[str, Any]:
     """The last line: what came in, with links; `open` is the one session that is worth going to at once, where nothing else must be read first."""
     shown = [
         {"href": reverse("session", args=[outcome.session.pk]), "words": titled(outcome.session)[:80], "what": WORDS[outcome.what]}
         for outcome in outcomes[:LINKED]
     ]
-    unknown = _unknown(outcomes)
-    at_once = len(outcomes) == 1 and outcomes[0].what != "unchanged" and not unknown
-    return {"finished": True, "words": _said(outcomes), "warning": unknown, "sessions": shown, "open": shown[0]["href"] if at_once else ""}
+    warning = _warning(outcomes, left)
+    at_once = len(outcomes) == 1 and outcomes[0].what != "unchanged" and not warning
+    return {"finished": True, "words": _said(outcomes), "warning": warning, "sessions": shown, "open": shown[0]["href"] if at_once else ""}

@@ -333,10 +333,22 @@ def test_the_other_pages_are_accessible(theme: str, page: Any, bring_in: Bring, 
     page.goto("/")
     assert axe(page) == []
     session = bring_in(KILLED)
-    addresses = ["/", "/?q=nothing+here", "/rules/", "/rules/unresolved-call/", "/errors/", "/audit/?verify=1", f"/sessions/{session.pk}/compare/"]
+    addresses = [
+        "/",
+        "/?q=nothing+here",
+        "/rules/",
+        "/rules/?found=1",
+        "/rules/unresolved-call/",
+        "/errors/",
+        "/audit/?verify=1",
+        f"/sessions/{session.pk}/compare/",
+    ]
     for address in addresses:
         page.goto(address)
         assert axe(page) == []
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("heading", level=1, name="Sign out?").wait_for()
+    assert axe(page) == []
     page.goto("/")
     page.keyboard.press("Control+k")
     page.wait_for_selector("#goto-results li")

@@ -66,11 +66,14 @@ def test_a_file_that_is_here_already_says_so(page: Any, bring_in: Bring) -> None
     page.wait_for_url(f"**/sessions/{session.pk}/")
 
 
-def test_a_file_of_no_known_program_is_named(page: Any, client_of: Any, owner: Any) -> None:
+def test_a_file_of_no_known_program_is_named(page: Any, client_of: Any, owner: Any, axe: Callable[[Any], list[str]]) -> None:
     page.goto("/")
     drop(page, ("README.md", b"# Read me\n\nNothing of a session.\n"))
     page.wait_for_selector(".uploads .notice.warn >> text=README.md: no known program wrote this")
     assert page.locator(".uploads a").count() == 1
+    assert axe(page) == []
+    drop(page, (KILLED.name, KILLED.read_bytes()), ("notes.txt", b"beside it"))
+    page.wait_for_selector(".uploads >> text=notes.txt: not brought in")
     answer = client_of(owner).post("/imports/", {"files": [io.BytesIO(b"other text")]}, follow=True)
     assert "no known program wrote this" in answer.content.decode()
 
@@ -96,7 +99,7 @@ def test_repair_is_reviewed_applied_and_then_clean(page: Any, bring_in: Bring) -
     assert "does not undo what a command did" in page.inner_text("main")
     assert page.locator("article .ins").count() >= 2
     new = page.locator("article .ins", has_text="The session ended before a result").first.inner_text()
-    assert new.rstrip().endswith("]\"") and "at the status of its task" in new
+    assert new.rstrip().endswith(']"') and "at the status of its task" in new
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
     assert "Revision 2 was made" in page.inner_text(".notices")
