@@ -320,7 +320,7 @@ def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
 def operation_words(desk: Desk, operation: Operation) -> dict[str, Any]:
     """Template context of one operation, with the question to a person where it is open."""
     chip, badge, sentence = OPERATION_STATES.get(operation.state, ("plain", operation.state, ""))
-    said = found.said(desk, operation)
+    said = found.said(desk, operation) if operation.state in ("resolved", "uncertain") else {}
     if operation.state == "resolved" and said:
         badge = found.OUTCOMES[said["resolution"]][0].rstrip("…")
         sentence = ""

@@ -65,13 +65,17 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     choices = {name.removeprefix("choose-"): value for name, value in asked.items() if name.startswith("choose-")}
     open_ = found.open_operations(desk)
     resolutions, wrong = found.answers(open_, asked, request.user.get_username(), at)
+    newest = desk.session.current.number if desk.session.current else 0
     context: dict[str, Any] = {
         "session": desk.session,
         "title": "Review the repair",
         "rev": desk.revision.number,
+        "newest": newest,
         "old": old(desk, "repair", "A repair from here leaves out what was done since, and becomes the newest revision."),
     }
-    if request.method == "POST" and asked.get("do") == "apply" and not wrong:
+    if request.method == "POST" and asked.get("do") == "apply" and desk.is_old and asked.get("newest") != str(newest):
+        context["not_applied"] = f"Not applied yet: revision {newest} was made since you opened this page."
+    elif request.method == "POST" and asked.get("do") == "apply" and not wrong:
         try:
             revision = repair_session(
                 revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=asked.get("digest", ""), resolutions=resolutions

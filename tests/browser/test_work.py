@@ -238,6 +238,21 @@ def test_an_old_revision_says_so_and_last_activity_is_that_of_the_client(page: A
     assert "nothing else to repair" in page.inner_text("h1")
 
 
+def test_a_review_that_another_repair_overtook_is_not_applied_unsaid(page: Any, bring_in: Bring) -> None:
+    session = bring_in(KILLED)
+    page.goto(f"/sessions/{session.pk}/repair/")
+    other = page.context.new_page()
+    other.goto(f"/sessions/{session.pk}/repair/")
+    other.get_by_role("button", name="Apply").click()
+    other.wait_for_url(f"**/sessions/{session.pk}/")
+    page.get_by_role("button", name="Apply").click()
+    assert "revision 2 was made since you opened this page" in page.inner_text("main") and session.revisions.count() == 2
+    assert "You look at revision 1; the newest is 2." in page.inner_text("main")
+    page.get_by_role("button", name="to revision 1").click()
+    page.wait_for_url(f"**/sessions/{session.pk}/")
+    assert session.revisions.get(number=3).parent.number == 1
+
+
 def test_a_page_with_nothing_to_repair_leads_on(page: Any, bring_in: Bring) -> None:
     session = bring_in(CLEAN)
     page.goto(f"/sessions/{session.pk}/repair/")
