@@ -22,7 +22,7 @@ from .wording import blocks_of
 
 CHAIN_KINDS = frozenset((RowKind.MESSAGE, RowKind.CONTEXT, RowKind.SYSTEM))
 TOLD = ("session", "cwd", "permission_mode")
-RESULT = BlockKind.RESULT
+CALL, RESULT = BlockKind.CALL, BlockKind.RESULT
 T = TypeVar("T")
 Key = tuple[int, str]
 """Part number and id: ids are unique in a part at most."""
@@ -176,8 +176,8 @@ class Index:
         results: Join[Spot] = Join()
         for part, rows in self.parts.items():
             spots = [Spot(row, block) for row in rows for block in row.blocks if block.id is not None]
-            for join, kind in ((calls, BlockKind.CALL), (results, BlockKind.RESULT)):
-                join.fill(part, ((spot.block.id, spot) for spot in spots if spot.block.kind is kind and spot.block.id is not None))
+            calls.fill(part, ((spot.block.id or "", spot) for spot in spots if spot.block.kind is CALL))
+            results.fill(part, ((spot.block.id or "", spot) for spot in spots if spot.block.kind is RESULT))
         return calls, results
 
     @cached_property

@@ -31,8 +31,9 @@ CODES = ("dangling-parent",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each row whose parent is not there."""
     looked = index.of(inspection)
+    ids = {part: looked.by_id.of(part) for part in looked.parts}
     for row in looked.chain:
-        if row.parent is None or row.parent in looked.by_id.of(row.part):
+        if row.parent is None or row.parent in ids[row.part]:
             continue
         if inspection.state.rehung.get(row.ref, ("", ""))[1] != "preserved":
             yield _finding(inspection, looked, row)

@@ -146,11 +146,15 @@ def read(source: Source) -> Session:
         elif len(part.data):
             rows.append(Row(number, 0, 0, len(part.data), RowKind.BLOB, "file"))
     stem = source.parts[0].name.removesuffix(".jsonl")
-    named = Counter(row.extra.session for row in rows if row.part == 0 and row.extra and row.extra.session)
-    session_id = stem if UUID.fullmatch(stem) else next((name for name, _ in named.most_common(1)), None)
-    session = Session(client="claude-code", source=source, rows=rows, id=session_id, agents=agents)
+    session = Session(client="claude-code", source=source, rows=rows, id=stem if UUID.fullmatch(stem) else _named(rows), agents=agents)
     session.version, session.title = _version_and_title(session)
     return session
+
+
+def _named(rows: list[Row]) -> str | None:
+    """The session that most rows of the main transcript name."""
+    named = Counter(row.extra.session for row in rows if row.part == 0 and row.extra and row.extra.session)
+    return next((name for name, _ in named.most_common(1)), None)
 
 
 def agent_of(name: str) -> str | None:
