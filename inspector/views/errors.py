@@ -47,13 +47,14 @@ def page(request: HttpRequest) -> HttpResponse:
         titles = provider()
         for match in plain:
             links, repairs, how = _links(text, match.rule, looked)
-            title = titles.get(match.rule) or titles.get(match.same_as) or ""
+            title = titles.get(match.rule) or titles.get(match.same_as) or match.says
             matches.append(
                 {
                     "rule": match.rule if match.rule == match.same_as or not match.same_as else f"{match.rule} (as {match.same_as})",
                     "title": title,
                     "help": _help(match.rule, match.same_as, titles),
-                    "where": how,
+                    "code": match.code,
+                    "where": "" if match.says else how,
                     "links": links,
                     "repairs": repairs,
                 }

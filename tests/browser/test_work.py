@@ -353,9 +353,17 @@ def test_a_pasted_error_leads_to_its_row(page: Any, bring_in: Bring) -> None:
     page.get_by_role("button", name="Find the cause").click()
     assert "A1" in page.inner_text("main")
     assert page.locator("main a.chip").get_attribute("href") == "/rules/A1/"
+    assert page.get_by_role("link", name="unresolved-call").get_attribute("href") == "/rules/unresolved-call/"
     assert page.get_by_role("link", name="Review the repair of").get_attribute("href") == f"/sessions/{session.pk}/repair/"
     page.locator(f'a[href^="/sessions/{session.pk}/"]').first.click()
     page.wait_for_selector('#grid [aria-current="true"]')
+
+
+def test_the_providers_own_trouble_is_told_as_such(page: Any) -> None:
+    page.goto("/errors/")
+    page.fill("[name=text]", "529 overloaded_error")
+    page.get_by_role("button", name="Find the cause").click()
+    assert "nothing in the session causes it" in page.inner_text("main")
 
 
 def test_the_inbox_is_filtered_searched_and_paged_by_key(page: Any, bring_in: Bring, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.test import Client
 from django.test.utils import override_settings
@@ -60,6 +60,8 @@ class Command(base.Command):
         parser.add_argument("--out", type=Path, help="record the result here too")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["transcript"] and not options["transcript"].is_file():
+            raise CommandError(f"{options['transcript']}: no such file. Check --transcript, or leave it out", returncode=2)
         with tempfile.TemporaryDirectory(prefix="inspector-benchmark-") as place:
             made = Path(place, f"{SESSION}.jsonl")
             if not options["transcript"]:

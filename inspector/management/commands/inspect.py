@@ -113,8 +113,11 @@ class Command(base.FilesCommand):
     def batch(self, name: str) -> int:
         if name == "-":
             return self.stream(sys.stdin)
-        with open(name, encoding="utf-8") as stream:
-            return self.stream(stream)
+        try:
+            with open(name, encoding="utf-8") as stream:
+                return self.stream(stream)
+        except UnicodeDecodeError as error:
+            raise ReadError(f"{name}: byte {error.start} is no UTF-8", hint="Give one JSON job a line") from None
 
     def stream(self, stream: TextIO) -> int:
         for job in jobs(stream):
