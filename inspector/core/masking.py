@@ -16,21 +16,24 @@ NAMED = (
 )
 """How the name of a secret ends, in assignments and JSON members."""
 
+START = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+"""Where a word begins, behind a line end or a control character as JSON writes them too: `\\nsk-…` holds a key, no word `nsk`."""
+
 SHAPES: tuple[tuple[str, str], ...] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:(?!-----END)[^\"])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?"),
-    ("API key", r"\bsk-(?:ant-|proj-|or-|live-)?[A-Za-z0-9_-]{16,}"),
-    ("API key", r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    ("access key", r"\b(?:AKIA|ASIA|AGPA|AROA|AIDA)[A-Z0-9]{16}\b"),
-    ("API key", r"\bAIza[A-Za-z0-9_-]{30,}"),
-    ("token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})"),
-    ("token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("token", r"\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{40,}|ya29\.[A-Za-z0-9_-]{20,})"),
-    ("token", r"\bSG\.[A-Za-z0-9_-]{16,100}\.[A-Za-z0-9_-]{16,100}"),
-    ("token", r"\beyJ[A-Za-z0-9_-]{8,1000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}"),
-    ("token", r"(?i:\b(?:bearer|basic)\s+)(?P<token>[A-Za-z0-9+/_.~=-]{16,})"),
-    ("password", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'\\]{0,100}:(?P<login>[^\s/@\"'\\]{3,200})@"),
+    ("API key", START + r"sk-(?:ant-|proj-|or-|live-)?[A-Za-z0-9_-]{16,}"),
+    ("API key", START + r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
+    ("access key", START + r"(?:AKIA|ASIA|AGPA|AROA|AIDA)[A-Z0-9]{16}\b"),
+    ("API key", START + r"AIza[A-Za-z0-9_-]{30,}"),
+    ("token", START + r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})"),
+    ("token", START + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("token", START + r"(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{40,}|ya29\.[A-Za-z0-9_-]{20,})"),
+    ("token", START + r"SG\.[A-Za-z0-9_-]{16,100}\.[A-Za-z0-9_-]{16,100}"),
+    ("token", START + r"eyJ[A-Za-z0-9_-]{8,1000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}"),
+    ("token", START + r"(?i:(?:bearer|basic)\s+)(?P<token>[A-Za-z0-9+/_.~=-]{16,})"),
+    ("password", START + r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'\\]{0,100}:(?P<login>[^\s/@\"'\\]{3,200})@"),
     ("secret", rf"(?i:{NAMED})\\*[\"']?\s*(?:[:=]|=>)\s*\\*[\"'](?P<quoted>[^\"'\\\s]{{6,}})"),
-    ("secret", r"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|CREDENTIALS?)=(?P<shell>[^\s\"'\\;&|$<>(){}]{6,})"),
+    ("secret", START + r"[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|CREDENTIALS?)=(?P<shell>[^\s\"'\\;&|$<>(){}]{6,})"),
     (
         "secret",
         rf"(?i:{NAMED})\s*[:=]\s*(?P<bare>(?=[^\s\"'\\]{{0,200}}\d)(?=[^\s\"'\\]{{0,200}}[A-Za-z])[A-Za-z0-9+/_.~!@#%^*-]{{12,}}={{0,2}})(?![\w(\[.])",

@@ -309,7 +309,8 @@ def key_of(call_id: str | None, tool: str, arguments: Any) -> str:
 
 TARGETS = ("file_path", "notebook_path", "path", "absolute_path", "url", "order_id", "id", "shell_id", "bash_id", "task_id", "taskId")
 WRITES_TO = re.compile(r"(?<![0-9&<>])>{1,2}\s*([\w./~+-]+)")
-HOST = re.compile(r"https?://([^/\s'\"]+)")
+HOST = re.compile(r"https?://(?:[^/\s'\"@]*@)?([^/\s'\"@]+)")
+"""The host of an address, without the login before it."""
 
 
 def target_of(arguments: Any) -> str | None:

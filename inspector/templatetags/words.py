@@ -103,9 +103,10 @@ def ago(when: datetime | None) -> SafeString | str:
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def safe_text(text: str) -> str:
+@register.filter("masked")
+def safe_text(text: str | None) -> str:
     """Recorded text as a page may hold it: secrets masked, halves of surrogate pairs (which no encoding takes) as U+FFFD."""
-    return SURROGATE.sub("\ufffd", mask(text))
+    return SURROGATE.sub("\ufffd", mask(text or ""))
 
 
 @register.filter
@@ -128,7 +129,7 @@ def bytes_words(size: int | None) -> str:
 @register.filter
 def folder_breaks(path: str) -> SafeString:
     """A path that breaks behind its separators, never inside a name that fits the line."""
-    return SafeString("<wbr>".join(format_html("{}", piece) for piece in re.split(r"(?<=[/\\\\])", path)))
+    return SafeString("<wbr>".join(format_html("{}", piece) for piece in re.split(r"(?<=[/\\\\])", safe_text(path))))
 
 
 @register.filter
@@ -146,9 +147,9 @@ def verdict_chip(verdict: str) -> SafeString:
 
 @register.filter
 def code_spans(text: str) -> SafeString:
-    """Escaped text; what stands between backticks becomes `<code>`."""
-    pieces = [format_html("<code>{}</code>" if number % 2 else "{}", piece) for number, piece in enumerate((text or "").split("`"))]
-    return SafeString("".join(pieces)) if len(pieces) % 2 else format_html("{}", text)
+    """Escaped text, secrets masked; what stands between backticks becomes `<code>`."""
+    pieces = [format_html("<code>{}</code>" if number % 2 else "{}", piece) for number, piece in enumerate(safe_text(text).split("`"))]
+    return SafeString("".join(pieces)) if len(pieces) % 2 else format_html("{}", safe_text(text))
 
 
 @register.filter

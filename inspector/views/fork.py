@@ -34,7 +34,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             made = fork_session(revision=desk.revision, actor=request.user, new_id=new_id, at=at, row=row or None)
         except CoreError as error:
-            messages.error(request, f"No fork was made. {error}")
+            messages.error(request, safe_text(f"No fork was made. {error}"))
             return redirect(reverse("fork", args=[pk]) + f"?rev={desk.revision.number}&at={row}")
         messages.success(request, f"The fork is a session of its own: {made.native_id}. The original is unchanged.")
         return redirect(reverse("session", args=[made.pk]))

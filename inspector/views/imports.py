@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from inspector.capture import layout, upload
 from inspector.core.errors import CoreError
 from inspector.services import import_sessions as service
-from inspector.templatetags.words import titled
+from inspector.templatetags.words import safe_text, titled
 
 log = logging.getLogger(__name__)
 TICK = 1.0
@@ -45,7 +45,7 @@ def imports(request: HttpRequest) -> HttpResponseBase:
     try:
         outcomes, left = _run(pairs, request.user, lambda _: None)
     except (CoreError, OSError) as error:
-        messages.error(request, f"Nothing was imported. {error}")
+        messages.error(request, safe_text(f"Nothing was imported. {error}"))
         return redirect("inbox")
     messages.success(request, _said(outcomes))
     if warning := _warning(outcomes, left):

@@ -227,7 +227,8 @@ def _words(data: bytes, most: int = SHOWN) -> str:
 
 def _changed(before: bytes, after: bytes) -> tuple[str, str]:
     """Only what differs between two versions of a row, with a little around it."""
-    old, new = before.decode("utf-8", "replace").rstrip("\n"), after.decode("utf-8", "replace").rstrip("\n")
+    # Masked before it is cut: a part of a secret can't be told from other text.
+    old, new = (safe_text(data.decode("utf-8", "replace").rstrip("\n")) for data in (before, after))
     start = next((number for number, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
@@ -236,7 +237,7 @@ def _changed(before: bytes, after: bytes) -> tuple[str, str]:
 
     def part(text: str) -> str:
         tail = min(len(text), len(text) - end + 20)
-        return ("… " if head else "") + outline.cut(safe_text(text[head:tail]), SHOWN) + (" …" if tail < len(text) else "")
+        return ("… " if head else "") + outline.cut(text[head:tail], SHOWN) + (" …" if tail < len(text) else "")
 
     return part(old), part(new)
 

@@ -92,3 +92,11 @@ def test_time_stays_linear_in_hostile_text(unit):
 
     small, large = seconds(20_000), seconds(160_000)
     assert large < 0.05 or large < 24 * small
+
+
+@pytest.mark.parametrize("before", ["\n", "\t", "\x1b", "key\r\n"])
+@pytest.mark.parametrize("secret", [SECRETS["anthropic"], SECRETS["aws"], SECRETS["github"]])
+def test_a_secret_behind_a_line_end_is_found_in_json_too(before: str, secret: str) -> None:
+    text = f"see{before}{secret}"
+    for stored in (text, json.dumps(text), json.dumps(json.dumps(text))):
+        assert secret not in mask(stored)

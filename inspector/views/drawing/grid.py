@@ -159,7 +159,7 @@ def _draw_fold(fold: str, members: list[GridRow], context: Context) -> SafeStrin
         kinds[row.type] = kinds.get(row.type, 0) + 1
     named = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in list(kinds.items())[:4]) + (", …" if len(kinds) > 4 else "")
     first, last = members[0].ref, members[-1].ref
-    text = f"{len(members):,} {one if len(members) == 1 else many}: {named}"
+    text = f"{len(members):,} {one if len(members) == 1 else many}: {context.mask(named)}"
     where = first if first == last else f"{first} – {last}"
     link = el("a", text, " ", el("span", where, class_="place"), href=context.unfold(first, members[0].seq, len(members)), data_unfold=True)
     return el("div", el("div", link, role="cell", aria_colspan=4), class_="fold", role="row", data_seq=members[0].seq, data_rows=len(members))
@@ -213,17 +213,17 @@ def _transcript(row: GridRow, context: Context, findings: list[GridFinding]) -> 
     for finding in findings:
         style = f"chip {SEVERITIES[finding.severity]}"
         chips += [el("a", finding.code, href=f"/rules/{finding.code}/", class_=style, title=context.mask(finding.message)), " "]
-    meta = [el("span", row.uuid[:8], class_="mono", title=row.uuid)] if row.uuid else []
+    meta = [el("span", row.uuid[:8], class_="mono", title=context.mask(row.uuid))] if row.uuid else []
     above = context.parents.get(row.parent_uuid)
     if above:
         meta.append(el("a", f"↑ {above}", href=context.link(above), data_ref_link=above, title="the row it hangs from"))
     elif row.parent_uuid:
-        meta.append(el("span", "↑ not in the file", title=row.parent_uuid))
+        meta.append(el("span", "↑ not in the file", title=context.mask(row.parent_uuid)))
     elif row.kind == "message":
         meta.append(el("span", "root"))
     if row.at:
-        meta.append(el("time", row.at[11:23] if len(row.at) > 18 else row.at, title=row.at, class_="num"))
-    head = join(name, " ", el("b", row.type), f" {blocks}" if blocks else "", " ")
+        meta.append(el("time", context.mask(row.at[11:23] if len(row.at) > 18 else row.at), title=context.mask(row.at), class_="num"))
+    head = join(name, " ", el("b", context.mask(row.type)), f" {blocks}" if blocks else "", " ")
     return el("div", head, *chips, el("div", *meta, class_="meta"), role="cell")
 
 
