@@ -6,6 +6,8 @@ archive stays a file.
 
 from __future__ import annotations
 
+import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -18,7 +20,7 @@ from .files import FileBytes, Spool, Tree
 from .limits import Limits, Refused, check
 
 CHUNK = 1 << 18
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, OSError)
 """What the two modules raise for archives that are damaged, encrypted or packed in a way they can't read."""
 
 

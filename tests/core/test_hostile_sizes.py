@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.core import inspection, jsonspans, report, rulebook
+from inspector.core.clients.claude_code.javascript import as_javascript
 from inspector.core.shell import script_effect
 from inspector.core.source import Part, Source
 
@@ -106,3 +107,13 @@ def test_programs_that_start_each_other_take_no_time_of_their_own(words: str) ->
     started = time.process_time()
     assert script_effect.__wrapped__(words + "rm -rf /srv").name in ("destructive", "unknown")
     assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("depth", [400, 900])
+@pytest.mark.parametrize("inner", ["1", "1e5", '"\\ud800"', "12345678901234567890"])
+def test_a_deep_record_is_converted_without_recursion(depth: int, inner: str) -> None:
+    text = ('{"a":[' * (depth // 2) + inner + "]}" * (depth // 2)).encode()
+    value = as_javascript(jsonspans.loads(text), text)
+    for _ in range(depth // 2):
+        value = value["a"][0]
+    assert value == {"1": 1, "1e5": 100000, '"\\ud800"': "\ufffd", "12345678901234567890": 12345678901234567000}[inner]

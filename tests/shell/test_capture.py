@@ -183,3 +183,17 @@ def test_rows_and_their_length_are_counted_exactly(data: bytes) -> None:
             check_rows(Limits(rows=data.count(b"\n") - 1), "x", data)
     with pytest.raises(LimitError, match="limit row_bytes"):
         check_rows(Limits(row_bytes=longest - 2), "x", data)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("keep", [0, 1, 4, 9])
+def test_a_spoiled_member_refuses_the_archive(packing: int, keep: int) -> None:
+    """Whatever a member is packed with: its damage is said, and never a crash."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", packing) as archive_file:
+        archive_file.writestr("a.jsonl", transcript())
+        at = archive_file.infolist()[0].header_offset + 30 + len("a.jsonl") + keep
+    data = bytearray(packed.getvalue())
+    data[at : at + 12] = b"\xff" * 12
+    with pytest.raises(Refused):
+        archive.tree_of(io.BytesIO(bytes(data)), "a.zip")

@@ -19,15 +19,23 @@ def as_javascript(value: Any, data: bytes) -> Any:
 
 
 def _convert(value: Any) -> Any:
-    if isinstance(value, str):
-        return HALF.sub("\ufffd", value)
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int | float):
-        return _number(value)
-    if isinstance(value, list):
-        return [_convert(item) for item in value]
-    return {_convert(key): _convert(item) for key, item in value.items()}
+    """Without recursion: a record may be nested as deep as the reader goes."""
+    root: list[Any] = [value]
+    holders: list[Any] = [root]
+    while holders:
+        holder = holders.pop()
+        for key, item in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            if isinstance(item, dict):
+                holder[key] = {HALF.sub("\ufffd", name): inner for name, inner in item.items()}
+                holders.append(holder[key])
+            elif isinstance(item, list):
+                holder[key] = list(item)
+                holders.append(holder[key])
+            elif isinstance(item, str):
+                holder[key] = HALF.sub("\ufffd", item)
+            elif isinstance(item, int | float) and not isinstance(item, bool):
+                holder[key] = _number(item)
+    return root[0]
 
 
 def _number(value: int | float) -> int | float | None:
