@@ -8,6 +8,7 @@ from typing import Any
 from inspector.core import reading
 from inspector.core.operations import Operation, left_out
 from inspector.core.steps import Resolution
+from inspector.templatetags.words import safe_text
 
 from .desk import Desk
 
@@ -38,6 +39,11 @@ def open_operations(desk: Desk) -> list[Operation]:
     return [operation for operation in desk.derived.inspection.operations if asked_of(operation)][:MOST] if writes(desk) else []
 
 
+def name_of(operation: Operation) -> str:
+    """The operation's key as a page may hold it: that of a call that was left out is recorded text."""
+    return safe_text(operation.key)
+
+
 def answers(operations: list[Operation], asked: Mapping[str, str], by: str, at: str) -> tuple[dict[str, Resolution], dict[str, str]]:
     """Resolutions by key of the operation, and what is wrong with those that are not taken.
 
@@ -45,7 +51,7 @@ def answers(operations: list[Operation], asked: Mapping[str, str], by: str, at: 
     """
     found, wrong = {}, {}
     for operation in operations:
-        outcome, text = asked.get(f"outcome-{operation.key}", ""), asked.get(f"note-{operation.key}", "").strip()
+        outcome, text = asked.get(f"outcome-{name_of(operation)}", ""), asked.get(f"note-{name_of(operation)}", "").strip()
         if outcome not in OUTCOMES:
             if text:
                 wrong[operation.key] = "Choose what you found; the note alone says nothing to the model."
@@ -60,11 +66,12 @@ def answers(operations: list[Operation], asked: Mapping[str, str], by: str, at: 
 
 def question(operation: Operation, asked: Mapping[str, str], wrong: str = "") -> dict[str, Any]:
     """Template context of one question, with what was answered so far."""
-    chosen = asked.get(f"outcome-{operation.key}", "")
+    name = name_of(operation)
+    chosen = asked.get(f"outcome-{name}", "")
     return {
-        "key": operation.key,
+        "key": name,
         "outcomes": [{"value": value, "words": words, "says": says, "chosen": value == chosen} for value, (words, says) in OUTCOMES.items()],
-        "note": asked.get(f"note-{operation.key}", ""),
+        "note": asked.get(f"note-{name}", ""),
         "longest": LONGEST,
         "wrong": wrong,
     }

@@ -159,7 +159,7 @@ def _step(desk: Desk, step: Step) -> dict[str, Any]:
         "message": safe_text(of.message) if of else "",
         "why": safe_text(step.why),
         "links": panels.links(desk, step.rows),
-        "waits_for": step.waits_for,
+        "waits_for": safe_text(step.waits_for or ""),
         "choices": [_choice(step, value, effect) for value in step.choices] if len(step.choices) > 1 else [],
         "diff": _diff(desk, step),
     }

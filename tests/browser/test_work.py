@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -218,6 +220,23 @@ def test_what_was_found_of_a_call_that_was_left_out_is_kept_too(page: Any, bring
     assert "effect.txt has the line" in said and "owner" in said and "resolved without second person" in said
     page.goto("/audit/")
     assert "found by owner: happened, “effect.txt has the line”, resolved without second person" in page.inner_text("main")
+
+
+def test_a_hostile_note_about_a_call_breaks_no_page(client_of: Any, owner: Any, bring_in: Bring, tmp_path: Path) -> None:
+    key = '\ud800"><script>'
+    note = {"type": "session-inspector", "kind": "left-out", "operation": key, "callId": "toolu_gone", "tool": "Bash\ud800", "arguments": {"x": key}}
+    path = tmp_path / CLEAN.name
+    path.write_bytes(CLEAN.read_bytes() + json.dumps(note).encode() + b"\n")
+    session = bring_in(path)
+    for address in ("repair/", "?panel=operations"):
+        answer = client_of(owner).get(f"/sessions/{session.pk}/{address}")
+        assert answer.status_code == 200 and "outcome-\ufffd" in answer.content.decode() and '"><script>' not in answer.content.decode()
+    name = key.replace("\ud800", "\ufffd")
+    given = {f"outcome-{name}": "happened", f"note-{name}": "seen"}
+    shown = client_of(owner).post(f"/sessions/{session.pk}/repair/", given).content.decode()
+    form = {field: re.search(f'name="{field}" value="([^"]+)"', shown)[1] for field in ("seed", "time", "digest", "newest")}  # type: ignore[index]
+    client_of(owner).post(f"/sessions/{session.pk}/repair/", given | form | {"do": "apply"})
+    assert session.revisions.get(number=2).counts["open_operations"] == 0
 
 
 def test_an_old_revision_says_so_and_last_activity_is_that_of_the_client(page: Any, bring_in: Bring) -> None:
