@@ -14,8 +14,10 @@ from .html import el, join
 
 WIDTH = 110
 """Characters of a line that both sides have."""
+CHANGED = 4_000
+"""Characters of a line in which the sides differ: more than a repair writes, which a person reads whole."""
 LONGEST = 20_000
-"""Characters of a line in which the sides differ: a person reads what changes whole."""
+"""Characters of a block that are compared."""
 MOST = 600
 """Lines of a comparison that a page shows."""
 
@@ -49,14 +51,14 @@ def _block(block: Any) -> str:
 
 
 def side_by_side(left: list[str], right: list[str], mask: Callable[[str], str], titles: tuple[str, str], around: int = 3) -> SafeString:
-    """Two columns, line beside line; lines that only one side has are whole and carry a sign and a colour.
+    """Two columns, line beside line; lines that only one side has carry a sign and a colour.
 
-    Lines of both sides are cut, and long runs of them folded to `around` lines at each end.
+    Lines of both sides are cut sooner, and long runs of them folded to `around` lines at each end.
     """
     pairs: list[tuple[SafeString | str, SafeString | str]] = []
 
     def line(text: str, sign: str = " ", kind: str = "") -> SafeString:
-        return el("span", f"{sign} {mask(text) if kind else cut(mask(text), WIDTH)}", class_=f"l {kind}".strip())
+        return el("span", f"{sign} {cut(mask(text), CHANGED if kind else WIDTH)}", class_=f"l {kind}".strip())
 
     for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
