@@ -14,10 +14,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connections
 from django.test import Client
+
+# With CI=true every run looks at the same examples, so that a change is judged by what it changes; otherwise new ones are looked for.
+hypothesis.settings.register_profile("same", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 Serve = Callable[..., "subprocess.Popen[str]"]

@@ -139,6 +139,11 @@ class Context:
         later = (other for other in self.session.rows if other.part == row.part and other.index > row.index and other.kind is RowKind.MESSAGE)
         return not any(other.sidechain == row.sidechain and not index.results_only(other) and index.message_of(other) != message for other in later)
 
+    def is_newest(self, row: Row, at: str) -> bool:
+        """Whether no message of the same part is newer than this time: releases that continue at the newest row would change branches."""
+        limit = moment(at) or 0.0
+        return not any(other.part == row.part and other.kind is RowKind.MESSAGE and (moment(other.at) or 0.0) > limit for other in self.session.rows)
+
     def time_after(self, row: Row, number: int = 0) -> str:
         """The time of a new row behind this one: the plan's own at the end of the session, else right after the row.
 
@@ -150,7 +155,7 @@ class Context:
             if other.part == row.part and other.index <= row.index and moment(other.at) is not None
         )
         before = next(times, None)
-        if before is None or (self.is_last(row) and self.at > before):
+        if before is None or (self.is_last(row) and self.at > before and self.is_newest(row, before)):
             return later(self.at, number)
         return later(before, 1 + number)
 

@@ -17,7 +17,7 @@ from inspector.core.source import Part, Source
 from inspector.core.state import ResumeAs
 from inspector.core.steps import Resolution
 
-from .transcripts import Transcript, call, conversation, result, text, thinking
+from .transcripts import Transcript, call, conversation, result, text, thinking, uuid
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 AT = "2026-12-01T10:00:00.000Z"
@@ -354,3 +354,17 @@ def repaired_mark(given: Resolution) -> dict[str, Any]:
     """The mark of the row that answers the call."""
     made = repair.apply(killed().source(), planned(killed().source(), resolutions={"T1": given}))
     return next(json.loads(line) for line in lines(made) if b"tool_result" in line)["sessionInspector"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("version", [None, "2.1.197", "2.1.89", "2.0.76"])
+def test_a_result_behind_an_old_call_never_moves_the_branch(version: str | None) -> None:
+    """Some releases continue at the newest row: a call that is last in the file but not in time must not become it."""
+    made = conversation()
+    made.leaf = uuid(0)
+    made.assistant(call("T9"), timestamp="2026-05-04T09:00:00.500Z")
+    before = inspect(made.source(), ResumeAs(version=version), "claude-code")
+    plan = repair.plan(before, rulebook.diagnose(before), seed="seed", at=AT)
+    after = inspect(repair.apply(made.source(), plan), ResumeAs(version=version), "claude-code")
+    assert before.request is not None and after.request is not None
+    said = [message["content"] for message in before.request.body["messages"] if message["role"] == "assistant"]
+    assert [content for content in said if content not in [message["content"] for message in after.request.body["messages"]]] == []
