@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
+from django.core.servers.basehttp import get_internal_wsgi_application
 from django.db import connection
 from django.test import Client
 from django.test.utils import override_settings
@@ -91,6 +92,7 @@ def _figures(transcript: Path) -> dict[str, Any]:
     outcomes: list[Outcome] = []
     imported = timed(lambda: outcomes.extend(import_sessions(candidates=folder.candidates(transcript))))
     session, revision = outcomes[0].session, outcomes[0].revision
+    get_internal_wsgi_application()  # pages as the server serves them
     browser = Client()
     user = launch.redeem_token(token=launch.issue_token())
     assert user is not None
