@@ -12,7 +12,7 @@ def test_the_demo_link_shows_the_example_sessions(serve: Serve, chromium: Any) -
     page = context.new_page()
     page.goto(address_of(serve("--demo", "--port", "0")))
     sessions = page.locator("main table a[href^='/sessions/']")
-    assert sessions.count() >= len(list((ROOT / "examples").rglob("*.jsonl")))
+    assert sessions.count() >= len(list((ROOT / "inspector" / "examples").rglob("*.jsonl")))
     titles = page.locator("main table").inner_text()
     for title in ("Two clean turns", "Killed while Bash was running", "Three parallel calls, one result saved", "Fork of the compacted session"):
         assert title in titles

@@ -155,7 +155,7 @@ def test_malformed_records_never_raise(broken: bytes) -> None:
     assert request is not None and request.verified == 0
 
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.jsonl"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "inspector" / "examples").rglob("*.jsonl"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem[:8])

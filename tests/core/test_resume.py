@@ -116,7 +116,7 @@ def test_recorded_replacements_are_applied_only_behind_their_gate() -> None:
 
 def test_a_fork_that_begins_with_preserved_rows_has_no_gap() -> None:
     """The head of a preserved segment keeps its old parent, which a fork does not copy; the client hangs it from the summary all the same."""
-    main = next(file for file in (CORPUS.parents[1] / "examples").rglob("6d0f4a52*.jsonl"))
+    main = next(file for file in (CORPUS.parents[1] / "inspector" / "examples").rglob("6d0f4a52*.jsonl"))
     looked = inspect(folder.source_of(main))
     ids = {row.id for row in looked.session.rows}
     heads = [(ref, by) for ref, by in looked.state.rehung.items() if looked.row(ref).parent not in ids]

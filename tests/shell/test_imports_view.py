@@ -14,7 +14,7 @@ from django.test import Client
 from inspector.models import Artifact, AuditEntry, Session
 from inspector.services import import_sessions as service
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples" / "projects" / "-home-dev-shop").glob("*.jsonl"))
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "inspector" / "examples" / "projects" / "-home-dev-shop").glob("*.jsonl"))
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

@@ -25,13 +25,13 @@ class Command(base.Command):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", nargs="*", help="import these first: a transcript, a session folder, a projects tree, an archive")
-        parser.add_argument("--demo", action="store_true", help="import the example sessions of examples/")
+        parser.add_argument("--demo", action="store_true", help="import the example sessions")
         parser.add_argument("--port", type=int, default=PORT, help=f"port on {HOST}; 0 picks a free one (default: {PORT})")
 
     def handle(self, *args: Any, **options: Any) -> None:
         listener = self._listen(options["port"])  # first: a port in use is said before a long import, not after it
         call_command("migrate", interactive=False, verbosity=0)
-        paths = [*options["path"], *([settings.BASE_DIR / "examples"] if options["demo"] else [])]
+        paths = [*options["path"], *([settings.BASE_DIR / "inspector" / "examples"] if options["demo"] else [])]
         if paths:
             call_command("import_sessions", *map(str, map(Path, paths)), stdout=self.stdout, stderr=self.stderr)
         # The application starts before the address is printed: who opens it gets an answer at once.
