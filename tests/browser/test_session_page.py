@@ -350,7 +350,8 @@ def test_the_other_pages_are_accessible(theme: str, page: Any, bring_in: Bring, 
     page.get_by_role("heading", level=1, name="Sign out?").wait_for()
     assert axe(page) == []
     page.goto("/")
-    page.keyboard.press("Control+k")
+    page.locator("[data-dialog=goto]").click()
+    page.locator("#goto input").fill("rules")
     page.wait_for_selector("#goto-results li")
     assert axe(page) == []
 
