@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, cast
@@ -49,20 +50,27 @@ def tree_of(file: IO[bytes], name: str, limits: Limits = Limits()) -> Tree:
     kind = kind_of(file.read(512))
     file.seek(0)
     tree = Tree(name, {}, kind="archive", spool=Spool(limits))
-    try:
+    with filling(tree):
         if kind == "zip":
             add_zip(tree, file, limits)
         elif kind in ("tar", "tar.gz"):
             add_tar(tree, file, limits, kind)
         else:
             raise Refused(f"{name}: no zip, tar or tar.gz", hint="Pack it as one of these")
+    return tree
+
+
+@contextmanager
+def filling(tree: Tree) -> Iterator[None]:
+    """Close the tree when it can't be filled. Raises Refused for an archive that the two modules can't read."""
+    try:
+        yield
     except BROKEN as error:
         tree.close()
-        raise Refused(f"{name}: the archive can't be read ({str(error)[:200]})", hint="Nothing was imported; pack it again") from error
+        raise Refused(f"{tree.name}: the archive can't be read ({str(error)[:200]})", hint="Nothing was imported; pack it again") from error
     except BaseException:
         tree.close()
         raise
-    return tree
 
 
 def add(tree: Tree, name: str, chunks: Iterator[bytes], limits: Limits, packed: int | None = None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from inspector.core.errors import ReadError
-from inspector.core.jsonspans import NotJson, lines, loads
+from inspector.core.jsonspans import lines, loads_object
 from inspector.core.source import Buffer, Part, Source
 
 from .files import Tree
@@ -71,11 +71,7 @@ class Candidate:
 
 def registry_entry(data: Buffer) -> dict[str, object]:
     """One `sessions/<pid>.json`, or an empty mapping when it is no JSON object."""
-    try:
-        value = loads(data[0:SCAN])
-    except NotJson:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return loads_object(data[0:SCAN])
 
 
 def plan_slugs(data: Buffer) -> set[str]:

@@ -7,7 +7,7 @@ from typing import IO
 
 from . import archive
 from .files import Spool, Tree
-from .limits import Limits, Refused
+from .limits import Limits
 
 
 def tree_of(files: Iterable[tuple[str, IO[bytes]]], limits: Limits = Limits()) -> Tree:
@@ -16,7 +16,7 @@ def tree_of(files: Iterable[tuple[str, IO[bytes]]], limits: Limits = Limits()) -
     Close the tree to free its spool. Raises Refused, LimitError.
     """
     tree = Tree("upload", {}, kind="file", spool=Spool(limits))
-    try:
+    with archive.filling(tree):
         for given, file in files:
             name = archive.safe_name(given, limits)
             tree.name = name.partition("/")[0] if not tree.files else "upload"
@@ -31,10 +31,4 @@ def tree_of(files: Iterable[tuple[str, IO[bytes]]], limits: Limits = Limits()) -
                 archive.add(tree, name, archive.chunks_of(file), limits)
             if kind:
                 tree.kind = "archive"
-    except archive.BROKEN as error:
-        tree.close()
-        raise Refused(f"{tree.name}: the archive can't be read ({str(error)[:200]})", hint="Nothing was imported; pack it again") from error
-    except BaseException:
-        tree.close()
-        raise
     return tree

@@ -66,6 +66,15 @@ def loads(data: bytes) -> Any:
         raise NotJson(str(error)) from error
 
 
+def loads_object(data: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes hold; empty where they hold none."""
+    try:
+        value = loads(data)
+    except NotJson:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def leading_object(data: bytes) -> int | None:
     """Where the JSON object that the bytes begin with ends, or None. White space before it is skipped."""
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .jsonspans import NotJson, loads
+from .jsonspans import loads_object
 from .session import Session
 
 LARGEST = 1_000_000
@@ -56,7 +56,7 @@ def read(session: Session) -> Registry:
     for number, part in enumerate(session.source.parts):
         if not part.name.endswith(".json") or len(part.data) > LARGEST or part.name.endswith(".meta.json"):
             continue
-        value = _value(bytes(part.data[0 : len(part.data)]))
+        value = loads_object(bytes(part.data[0 : len(part.data)]))
         ref = _places(session, number)
         if value.get("kind") == "claude-code-live-registry":
             for entry in _dicts(list((value.get("files") or {}).values()) if isinstance(value.get("files"), dict) else None):
@@ -86,12 +86,6 @@ def _places(session: Session, part: int) -> Callable[[str], str]:
     return place
 
 
-def _value(data: bytes) -> dict[str, Any]:
-    try:
-        value = loads(data)
-    except NotJson:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _dicts(given: Any) -> list[dict[str, Any]]:

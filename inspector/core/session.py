@@ -162,3 +162,8 @@ class Session:
                 self._values.clear()
             self._values[key] = loads(self.bytes_of(row))
         return self._values[key]
+
+    def record(self, row: Row) -> dict[str, Any]:
+        """The row's parsed record; empty for rows that hold none."""
+        value = self.value(row)
+        return value if isinstance(value, dict) else {}

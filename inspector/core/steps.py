@@ -65,8 +65,7 @@ class Context:
 
     def value(self, row: Row) -> dict[str, Any]:
         """The row's parsed record; empty for rows that hold none."""
-        value = self.session.value(row)
-        return value if isinstance(value, dict) else {}
+        return self.session.record(row)
 
     def origin(self, ref: str) -> str:
         """The name that the row has in the revision that is repaired."""
@@ -234,8 +233,12 @@ class Context:
         """A new row behind an old one."""
         return InsertRow(after.ref, data, self.new_ref())
 
-    def records_only(self, row: Row) -> tuple[Edit, ...]:
-        """Keep the whole records of a damaged line, each on a line of its own, and leave the rest out."""
+    def records_only(self, finding: Finding, why: str) -> Step:
+        """Keep the whole records of a finding's damaged line, each on a line of its own, and leave the rest out."""
+        rows = rows_of(self, finding)
+        return step(finding.code, self.step_id(finding.code, rows[0]), rows, self._only_records(rows[0]), why)
+
+    def _only_records(self, row: Row) -> tuple[Edit, ...]:
         data = self.session.bytes_of(row)
         end = len(data.rstrip(b"\r\n"))
         spans = [(record.start - row.start, record.end - row.start) for record in self.looked.inner.get(row, [])]

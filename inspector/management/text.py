@@ -11,15 +11,8 @@ from typing import Any
 from inspector.core import wording
 from inspector.core.findings import Finding
 from inspector.core.operations import Operation
+from inspector.models import Session
 
-VERDICTS = {
-    "ready": "Ready to resume",
-    "needs-repair": "Needs repair",
-    "needs-reconciliation": "Something may have happened",
-    "live": "Live",
-    "blocked": "Can't be resumed",
-    "finished": "Finished",
-}
 CUT = 160
 """Characters of a text that one line shows."""
 
@@ -40,7 +33,7 @@ def clean(value: Any, cut: int = CUT) -> str:
 
 
 def _lines(doc: dict[str, Any]) -> Iterator[str]:
-    yield f"{VERDICTS[doc['verdict']]}: {clean(doc['summary'], 400)}"
+    yield f"{Session.Verdict(doc['verdict']).label}: {clean(doc['summary'], 400)}"
     yield f"{doc['client']}, simulated {doc['client_version']}, session {doc['session'] or 'without id'}"
     if doc["simulated_note"]:
         yield f"{clean(doc['simulated_note'])}."

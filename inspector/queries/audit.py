@@ -20,6 +20,11 @@ class ChainCheck:
     why: str = ""
 
 
+def digest(prev: str, body: str) -> str:
+    """Hash of an entry: SHA-256 of the hash before, a newline and the body."""
+    return hashlib.sha256(f"{prev}\n{body}".encode()).hexdigest()
+
+
 def entries(*, session: int | None = None, before: int | None = None) -> QuerySet[AuditEntry]:
     """Entries, newest first; of one session where it is named, older than entry `before` where that is named."""
     found = AuditEntry.objects.order_by("-seq")
@@ -44,7 +49,7 @@ def _fault(entry: AuditEntry, seq: int, prev: str) -> str:
         return f"entry {seq} is missing"
     if entry.prev != prev:
         return "does not follow the entry before it"
-    if entry.hash != hashlib.sha256(f"{entry.prev}\n{entry.body}".encode()).hexdigest():
+    if entry.hash != digest(entry.prev, entry.body):
         return "its text was changed"
     body = json.loads(entry.body)
     shown = {"seq": entry.seq, "at": entry.at.isoformat(), "actor": entry.actor, "action": entry.action, "session": entry.session}

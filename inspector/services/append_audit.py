@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -12,15 +11,11 @@ from django.utils import timezone
 
 from inspector.models import AuditEntry
 from inspector.models.text import clean, clean_json
+from inspector.queries.audit import digest
 
 START = "0" * 64
 LOCK = 0x61756469
 """Key of the PostgreSQL advisory lock that makes writers of the chain wait for each other; SQLite has one writer anyway."""
-
-
-def digest(prev: str, body: str) -> str:
-    """Hash of an entry: SHA-256 of the hash before, a newline and the body."""
-    return hashlib.sha256(f"{prev}\n{body}".encode()).hexdigest()
 
 
 def append_audit(*, actor: AbstractBaseUser | None, action: str, session: int | None = None, details: dict[str, Any] | None = None) -> AuditEntry:

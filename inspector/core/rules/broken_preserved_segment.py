@@ -31,8 +31,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for row in inspection.session.of_type("system/compact_boundary", part=0):
         if row.id is None or row.sidechain:
             continue
-        value = inspection.session.value(row)
-        metadata = value.get("compactMetadata") if isinstance(value, dict) else None
+        metadata = inspection.session.record(row).get("compactMetadata")
         segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
         if not isinstance(segment, dict):
             continue

@@ -38,8 +38,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             "compacted-bloat", Severity.INFO, index.refs([boundary]),
             f"{wording.size(boundary.start)} of {wording.size(total)} stand before the last compaction and are never sent.",
         )  # fmt: skip
-    value = inspection.session.value(boundary)
-    metadata = value.get("compactMetadata") if isinstance(value, dict) else None
+    metadata = inspection.session.record(boundary).get("compactMetadata")
     before, after = (metadata.get(name) for name in ("preTokens", "postTokens")) if isinstance(metadata, dict) else (None, None)
     if isinstance(before, int) and isinstance(after, int) and after > before and after > SMALL:
         yield Finding(

@@ -34,8 +34,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         if symptoms.interruption(getattr(tail.extra, "text", None)):
             yield Finding("interrupted-turn", Severity.INFO, index.refs([tail]), "A person stopped the last turn.")
         return
-    value = inspection.session.value(tail)
-    message = value.get("message") if isinstance(value, dict) else None
+    value = inspection.session.record(tail)
+    message = value.get("message")
     if not isinstance(message, dict) or not any(block.kind is BlockKind.TEXT for block in tail.blocks):
         return
     if value.get("isAbortedMidStream") is True:
@@ -51,8 +51,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 def _says_why(inspection: Inspection, looked: index.Index, tail: Row) -> bool:
     """Whether this client saves why an answer ended: an earlier one says so. Some releases never do."""
     for pieces in list(looked.groups.values())[-6:]:
-        value = inspection.session.value(pieces[-1])
-        message = value.get("message") if isinstance(value, dict) else None
+        message = inspection.session.record(pieces[-1]).get("message")
         if pieces[-1] is not tail and isinstance(message, dict) and message.get("stop_reason") is not None and message.get("model") != "<synthetic>":
             return True
     return False

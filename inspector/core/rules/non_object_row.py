@@ -20,7 +20,7 @@ from .. import index, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..steps import Context, rows_of, step
+from ..steps import Context
 
 CODES = ("non-object-row",)
 
@@ -44,5 +44,4 @@ WHY = "The line is no record and is left out."
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Leave the line out."""
-    rows = rows_of(context, finding)
-    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)
+    return context.records_only(finding, WHY)

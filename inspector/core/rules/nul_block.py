@@ -19,7 +19,7 @@ from .. import index, symptoms, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..steps import Context, rows_of, step
+from ..steps import Context
 
 CODES = ("nul-block",)
 
@@ -50,5 +50,4 @@ WHY = "The zero bytes are left out; what can still be read on that line stays."
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Cut the zero bytes out; whole records on the line stay."""
-    rows = rows_of(context, finding)
-    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)
+    return context.records_only(finding, WHY)

@@ -21,7 +21,7 @@ from .. import index, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..steps import Context, rows_of, step
+from ..steps import Context
 
 CODES = ("spliced-lines",)
 
@@ -48,5 +48,4 @@ WHY = "Each whole record gets a line of its own, so that it is read again."
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Put each whole record on a line of its own and leave the rest of a cut one out."""
-    rows = rows_of(context, finding)
-    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)
+    return context.records_only(finding, WHY)

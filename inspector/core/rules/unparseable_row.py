@@ -19,7 +19,7 @@ from .. import index, symptoms, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..steps import Context, rows_of, step
+from ..steps import Context
 
 CODES = ("unparseable-row",)
 
@@ -42,5 +42,4 @@ WHY = "The line can't be read and is left out; the original keeps it."
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Leave the line out."""
-    rows = rows_of(context, finding)
-    return step(finding.code, context.step_id(finding.code, rows[0]), rows, context.records_only(rows[0]), WHY)
+    return context.records_only(finding, WHY)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...jsonspans import NotJson, loads
+from ...jsonspans import loads_object
 from ...session import Row, RowKind, Session
 from ...state import Fact, Restored
 from .read import Light
@@ -44,8 +44,7 @@ class Gathered:
 
     def value(self, row: Row) -> dict[str, Any]:
         """The row's record; empty where it holds none."""
-        value = self.session.value(row)
-        return value if isinstance(value, dict) else {}
+        return self.session.record(row)
 
     def last(self, *types: str) -> tuple[Row, dict[str, Any]] | None:
         """The last row of these types and its record."""
@@ -125,8 +124,4 @@ def part_json(session: Session, part: int) -> dict[str, Any]:
     data = session.source.parts[part].data
     if len(data) > 1 << 20:
         return {}
-    try:
-        value = loads(bytes(data[0 : len(data)]))
-    except NotJson:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return loads_object(bytes(data[0 : len(data)]))

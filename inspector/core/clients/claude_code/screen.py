@@ -58,8 +58,7 @@ class Shown:
 
     def __init__(self, session: Session, row: Row) -> None:
         self.session, self.row = session, row
-        value = session.value(row)
-        self.value: dict[str, Any] = value if isinstance(value, dict) else {}
+        self.value = session.record(row)
 
     def item(self, role: str, text: str, folded: bool = False) -> ScreenItem:
         if folded and len(text) > LONGEST_FOLDED:
