@@ -28,3 +28,8 @@ class Finding:
     repairable: bool = False
     operation: str | None = None
     """Key of the operation that it is about, where there is one."""
+
+
+def above_info(findings: list[Finding]) -> list[Finding]:
+    """Those that are worse than a note."""
+    return [finding for finding in findings if finding.severity is not Severity.INFO]

@@ -15,7 +15,7 @@ from . import ids, index, reading, rulebook
 from . import inspection as inspecting
 from .edits import DropRow, InsertRow
 from .errors import PlanError
-from .findings import Finding
+from .findings import Finding, above_info
 from .index import CHAIN_KINDS
 from .inspection import Inspection
 from .session import BlockKind, Row, RowKind, Session
@@ -50,10 +50,10 @@ class Fork:
     findings: list[Finding] = field(default_factory=list)
 
     def remains(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.severity != "info"]
+        return above_info(self.findings)
 
     def operations_open(self) -> list[str]:
-        return [operation.key for operation in self.inspection.operations if operation.state == "uncertain"]
+        return self.inspection.operations_open()
 
 
 def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None) -> Fork:

@@ -37,6 +37,10 @@ class Inspection:
             self.shown = reading.CLIENTS[self.session.client].screen(self.session)
         return self.shown
 
+    def operations_open(self) -> list[str]:
+        """Keys of the operations of which nobody knows whether they happened."""
+        return [operation.key for operation in self.operations if operation.state == "uncertain"]
+
     def row(self, ref: str) -> Row:
         return self.session.row(ref)
 

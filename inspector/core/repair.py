@@ -18,7 +18,7 @@ from . import index, reading, resolving, rulebook
 from . import inspection as inspecting
 from .edits import Edit, InsertRow, Step
 from .errors import ApplyError, PlanError
-from .findings import Finding
+from .findings import Finding, above_info
 from .inspection import Inspection
 from .session import BlockKind
 from .source import Source
@@ -87,11 +87,11 @@ class Plan:
 
     def operations_open(self) -> list[str]:
         """Keys of the operations of the new revision of which nobody knows whether they happened."""
-        return [operation.key for operation in self.outcome.inspection.operations if operation.state == "uncertain"]
+        return self.outcome.inspection.operations_open()
 
     def remains(self) -> list[Finding]:
         """Findings of the new revision above info."""
-        return [finding for finding in self.outcome.findings if finding.severity != "info"]
+        return above_info(self.outcome.findings)
 
 
 def source_digest(source: Source) -> str:

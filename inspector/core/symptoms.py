@@ -35,6 +35,11 @@ def blank(blocks: tuple[Block, ...]) -> bool:
     return bool(blocks) and all(block.kind is BlockKind.TEXT and block.blank for block in blocks)
 
 
+def is_thinking(block: object) -> bool:
+    """Whether a parsed content block is thinking, readable or redacted."""
+    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
+
+
 def thinking_only(rows: list[Row]) -> bool:
     """Whether the pieces of one message hold thinking and nothing else."""
     kinds = {block.kind for row in rows for block in row.blocks}

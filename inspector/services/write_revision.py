@@ -110,7 +110,7 @@ def counts_of(derivation: Derivation) -> dict[str, int]:
         "messages": sum(1 for row in looked.session.main() if row.kind is message),
         "on_branch": len(looked.state.branch),
         "reached": len({place.row for place in looked.request.places if not place.row.startswith("+")}) if looked.request else 0,
-        "open_operations": sum(1 for operation in looked.operations if operation.state == "uncertain"),
+        "open_operations": len(looked.operations_open()),
         "size": sum(len(part.data) for part in looked.session.source.parts),
         "problems": len(looked.request.problems) if looked.request else 0,
         "sent": len(looked.request.body.get("messages") or ()) if looked.request else 0,

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .. import index
+from .. import index, symptoms
 from ..clients.claude_code.read import holds_surrogate
 from ..edits import ReplaceRow, Step
 from ..findings import Finding, Severity
@@ -48,16 +48,12 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     row = context.session.row(finding.rows[0])
     id = context.step_id(finding.code, row)
     pieces = context.pieces(row)
-    if row.kind is RowKind.MESSAGE and any(holds_surrogate(block) for block in context.blocks(row) if _thinking(block)):
-        gone = {piece: {number for number, block in enumerate(context.blocks(piece)) if _thinking(block)} for piece in pieces}
+    if row.kind is RowKind.MESSAGE and any(holds_surrogate(block) for block in context.blocks(row) if symptoms.is_thinking(block)):
+        gone = {piece: {number for number, block in enumerate(context.blocks(piece)) if symptoms.is_thinking(block)} for piece in pieces}
         edits = context.without_blocks({piece: numbers for piece, numbers in gone.items() if numbers}, context.mark(id))
         return step(finding.code, id, pieces, edits, "Signed thinking is never changed: the thinking of this message is left out as a whole.")
     edit = ReplaceRow(row.ref, whole_characters(context.session.bytes_of(row)))
     return step(finding.code, id, [row], [edit], "Half a character is replaced by U+FFFD; every other byte of the row stays.")
-
-
-def _thinking(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
 
 
 def whole_characters(raw: bytes) -> bytes:

@@ -16,6 +16,7 @@ from typing import Any
 from ...recorded import How, RecordedMessage, RecordedRequest
 from ...session import Row, RowKind, Session
 from ...state import RuntimeState, StateMessage
+from ...symptoms import is_thinking
 
 OPEN, CLOSE = "<system-reminder>\n", "\n</system-reminder>"
 
@@ -316,13 +317,9 @@ def _variants(session: Session, unit: Unit) -> Iterator[tuple[dict[str, Any], li
             message = unit.message if len(rows) == size else _made(session, unit.role, rows)
             yield message, rows
             if unit.role == "assistant":
-                spoken = [block for block in message["content"] if not _thinks(block)]
+                spoken = [block for block in message["content"] if not is_thinking(block)]
                 if spoken and len(spoken) < len(message["content"]):
                     yield {**message, "content": spoken}, rows
-
-
-def _thinks(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
 
 
 def _with_context(session: Session, part: int) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
