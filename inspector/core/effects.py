@@ -1,7 +1,8 @@
 """Tool call -> class of its effect, with the reason. The class sorts work for people; it never permits anything.
 
-Order: the built-in table of the client, then shell analysis for tools that run a command, then unknown. Tools of MCP servers are unknown: what
-they say of themselves is not in a transcript, and their names may raise them to destructive but never lower them.
+Order: the operator's rules, the annotations of MCP servers that the operator trusts, the built-in table of the client, shell analysis for tools
+that run a command, unknown. A tool of any other MCP server is unknown: a transcript holds nothing that such a server says of itself. A tool's
+name may raise it to destructive, never lower it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import json
 import re
 from typing import Any
 
-from .effect_class import Effect, EffectClass, destructive, mutating, read_only, unknown, worst
+from .effect_class import Effect, EffectClass, destructive, idempotent, mutating, read_only, unknown, worst
+from .policy import BUILT_IN, Annotations, Policy
 from .shell import script_effect
 
 POLICY = "1"
@@ -74,8 +76,20 @@ COMMAND_TOOLS: dict[str, dict[str, str]] = {
 TAKES_AWAY = frozenset("delete remove drop destroy purge prune terminate wipe erase truncate uninstall revoke".split())
 
 
-def effect_of(client: str, tool: str, arguments: Any) -> Effect:
+def policy_version(policy: Policy) -> str:
+    """By what a class was judged: changes whenever another class could come out."""
+    return f"tables {POLICY}, policy {policy.version}"
+
+
+def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN) -> Effect:
     """Effect of one call. `arguments` is the parsed JSON of the call, or None where it is not recorded whole."""
+    ruled = policy.rule_for(client, tool, arguments)
+    if ruled is not None:
+        number, rule = ruled
+        return Effect(rule.effect, f"{rule.why} (rule {number} of policy version {policy.version})")
+    trusted = policy.trusted(client, tool)
+    if trusted is not None:
+        return worst([_annotated(*trusted, policy.version), *_named(tool)])
     key = COMMAND_TOOLS.get(client, {}).get(tool)
     if key is not None:
         return _command(arguments, key)
@@ -86,11 +100,23 @@ def effect_of(client: str, tool: str, arguments: Any) -> Effect:
     known = TABLES.get(client, {}).get(tool)
     if known is not None:
         return known
+    return worst([unknown("a tool of an MCP server" if "__" in tool or tool.startswith("mcp_") else "not a tool of the client's own"), *_named(tool)])
+
+
+def _annotated(server: str, said: Annotations, version: int) -> Effect:
+    """The class that a trusted server's annotations give. The last two hints only mean something for a tool that changes something."""
+    who = f"the server {server}, which policy version {version} trusts, says"
+    if said.read_only:
+        return read_only(f"{who} that it only reads" + (", outside the server too" if said.open_world else ""))
+    if said.destructive:
+        return destructive(f"{who} that it may take something away, or does not say that it never does")
+    return idempotent(f"{who} that the same call again adds nothing") if said.idempotent else mutating(f"{who} that it only adds")
+
+
+def _named(tool: str) -> list[Effect]:
+    """What the tool's name alone says: destructive, or nothing."""
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower())
-    taken = next((word for word in words if word in TAKES_AWAY), None)
-    if taken:
-        return destructive(f"the name of the tool says {taken}")
-    return unknown("a tool of an MCP server" if "__" in tool or tool.startswith("mcp_") else "not a tool of the client's own")
+    return [destructive(f"the name of the tool says {word}") for word in words if word in TAKES_AWAY][:1]
 
 
 def _command(arguments: Any, key: str) -> Effect:
@@ -122,4 +148,4 @@ def _exit_worktree(arguments: Any) -> Effect:
     return destructive("may remove the worktree")
 
 
-__all__ = ["POLICY", "TABLES", "Effect", "EffectClass", "effect_of", "worst"]
+__all__ = ["POLICY", "TABLES", "Effect", "EffectClass", "effect_of", "policy_version", "worst"]

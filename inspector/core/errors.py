@@ -27,3 +27,14 @@ class PlanError(CoreError):
 
 class ApplyError(CoreError):
     """A plan no longer fits the bytes that it was made for."""
+
+
+class PolicyError(CoreError):
+    """A text is no policy of effects. `where` is a JSON pointer to what is wrong in it, blank for the whole."""
+
+    def __init__(self, message: str, where: str, hint: str) -> None:
+        super().__init__(message, None, hint)
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.where}: {super().__str__()}" if self.where else super().__str__()

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import reading
 from .operations import Operation, operations_of
+from .policy import BUILT_IN, Policy
 from .recorded import RecordedRequest
 from .request import Request, derive
 from .screen import ScreenItem
@@ -25,6 +26,8 @@ class Inspection:
     request: Request | None
     operations: list[Operation]
     recorded: RecordedRequest | None
+    policy: Policy = BUILT_IN
+    """By which the effects of the operations were judged."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What rules work out once and share (`index.of`)."""
     shown: list[ScreenItem] | None = field(default=None, repr=False)
@@ -45,7 +48,7 @@ class Inspection:
         return self.session.row(ref)
 
 
-def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None) -> Inspection:
+def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None, policy: Policy = BUILT_IN) -> Inspection:
     """Read a source and derive what a resume would do. Raises ReadError for bytes that no reader takes."""
     session = reading.read(source, client)
     reader = reading.CLIENTS[session.client]
@@ -55,6 +58,7 @@ def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None
         resume_as=resume_as,
         state=state,
         request=derive(state),
-        operations=operations_of(session, state, reader.calls(session), reader.arguments),
+        operations=operations_of(session, state, reader.calls(session), reader.arguments, policy),
         recorded=reader.recorded_request(session, state),
+        policy=policy,
     )

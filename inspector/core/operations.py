@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
-from .effects import POLICY, Effect, EffectClass, effect_of, worst
+from .effects import Effect, EffectClass, effect_of, policy_version, worst
+from .policy import BUILT_IN, Policy
 from .session import BlockKind, Row, Session
 from .state import RuntimeState
 
@@ -81,8 +82,10 @@ class Operation:
     evidence: tuple[Evidence, ...] = ()
     target: str | None = None
     """What the call acts on (a path, a host, an order), where it can be told."""
-    policy: str = POLICY
-    """Version of the tables by which the effect was judged."""
+    policy: str = policy_version(BUILT_IN)
+    """Versions of the tables and of the operator's policy by which the effect was judged."""
+    declared_target: str = ""
+    """Name of the target that the operator's rule for this call declares; blank without one."""
 
 
 class _Recorded(Operation):
@@ -91,7 +94,7 @@ class _Recorded(Operation):
     def __init__(self, ledger: _Ledger, state: str, on_branch: bool, call: Call, answers: list[Answer], background: bool = False) -> None:
         self.__dict__.update(
             call_id=None if background else call.id, tool=call.tool, state=state, on_branch=on_branch, call=call.row.ref,
-            result=answers[0].row.ref if answers else None, _ledger=ledger, _call=call, _answers=answers,
+            result=answers[0].row.ref if answers else None, policy=ledger.version, _ledger=ledger, _call=call, _answers=answers,
         )  # fmt: skip
 
     def __getattribute__(self, name: str) -> Any:
@@ -103,21 +106,24 @@ class _Recorded(Operation):
         return own[name]
 
 
-LAZY = frozenset(("key", "arguments", "effect", "why_effect", "evidence", "target"))
+LAZY = frozenset(("key", "arguments", "effect", "why_effect", "evidence", "target", "declared_target"))
 
 
-def operations_of(session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any]) -> list[Operation]:
+def operations_of(
+    session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any], policy: Policy = BUILT_IN
+) -> list[Operation]:
     """The operations of all parts in file order, work in the background behind the call that started it, then those that no row holds.
 
     `book` is what the client's reader says about the calls, `arguments` how it reads those of one call. A call that stands in the file twice
     (same id, tool and arguments) is one operation. Calls of another session's rows are left out unless the branch goes through them.
     """
-    return _Ledger(session, state, book, arguments).operations()
+    return _Ledger(session, state, book, arguments, policy).operations()
 
 
 class _Ledger:
-    def __init__(self, session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any]) -> None:
+    def __init__(self, session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any], policy: Policy) -> None:
         self.session, self.book, self._read = session, book, arguments
+        self.policy, self.version = policy, policy_version(policy)
         self.branch = frozenset(state.branch)
         self._effects: dict[int, Effect] = {}
         self.by_id: dict[tuple[int, str], list[Call]] = defaultdict(list)
@@ -189,6 +195,8 @@ class _Ledger:
             return self._arguments(call)
         if name == "target":
             return target_of(self._arguments(call))
+        if name == "declared_target":
+            return self._declared(call.tool, self._arguments(call)) if self.policy.rules else ""
         if name == "evidence":
             return tuple(self._evidence(operation, call, answers))
         effect = self._effect(call)
@@ -203,12 +211,16 @@ class _Ledger:
     def _effect(self, call: Call) -> Effect:
         """The class by tool and arguments; an agent is as bad as the calls in its transcript."""
         if call.order not in self._effects:
-            self._effects[call.order] = effect_of(self.session.client, call.tool, self._arguments(call))
+            self._effects[call.order] = effect_of(self.session.client, call.tool, self._arguments(call), self.policy)
             parts = [part for part in self.book.agents.get(call.id or "", ()) if part != call.row.part]
             if parts:
                 children = [self._effect(child) for child in self.book.calls if child.row.part in parts]
                 self._effects[call.order] = worst([self._effects[call.order], *children])
         return self._effects[call.order]
+
+    def _declared(self, tool: str, arguments: Any) -> str:
+        found = self.policy.rule_for(self.session.client, tool, arguments)
+        return found[1].target if found else ""
 
     def _without_row(self, found: WithoutRow) -> Operation:
         says = f"The client noted that it used {found.tool}, the turn is unfinished, and no row holds the call."
@@ -216,10 +228,11 @@ class _Ledger:
             key=key_of(None, found.tool, ["no row", found.after.id]), call_id=None, tool=found.tool, arguments=None, effect="unknown",
             why_effect="the call was never saved", state="uncertain", on_branch=found.after.ref in self.branch, call=None, result=None,
             evidence=(Evidence("tools-used", says, found.noted.ref), Evidence("unfinished-turn", "No answer follows this message.", found.after.ref)),
+            policy=self.version,
         )  # fmt: skip
 
     def _left_out(self, note: LeftOut) -> Operation:
-        effect = effect_of(self.session.client, note.tool, note.arguments)
+        effect = effect_of(self.session.client, note.tool, note.arguments, self.policy)
         says = "A repair left the call out of the conversation; whether it had run was not known."
         evidence = [Evidence(LEFT_OUT, says, note.row.ref)]
         if note.outcome in STATES:
@@ -227,7 +240,7 @@ class _Ledger:
         return Operation(
             key=note.key, call_id=note.call_id, tool=note.tool, arguments=note.arguments, effect=str(effect.name), why_effect=effect.why,
             state=STATES.get(note.outcome, "uncertain"), on_branch=True, call=None, result=None, evidence=tuple(evidence),
-            target=target_of(note.arguments),
+            target=target_of(note.arguments), policy=self.version, declared_target=self._declared(note.tool, note.arguments),
         )  # fmt: skip
 
     def _evidence(self, operation: Operation, call: Call, answers: list[Answer]) -> Iterable[Evidence]:

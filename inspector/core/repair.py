@@ -161,7 +161,7 @@ def _plan(
         origins = {new: before.get(old, old) for new, old in spliced.lineage.items()} | spliced.added
         origins = {new: old for new, old in origins.items() if new != old}
         last = current
-        current = inspecting.inspect(spliced.source, first.resume_as, first.session.client)
+        current = inspecting.inspect(spliced.source, first.resume_as, first.session.client, first.policy)
         found = rulebook.diagnose(current)
     return Plan(
         client=first.session.client,

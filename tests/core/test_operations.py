@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from inspector.capture import folder
 from inspector.core import fork, repair, rulebook
-from inspector.core.effects import POLICY
+from inspector.core.effects import policy_version
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.operations import Operation, key_of, target_of
+from inspector.core.policy import BUILT_IN
 from inspector.core.source import Part, Source
 from inspector.core.steps import Resolution
 from tests.core.transcripts import SESSION, Transcript, call, result, text
@@ -266,7 +267,7 @@ def test_the_answer_holds_every_key_of_the_contract() -> None:
     keys = {"key", "call_id", "tool", "arguments", "effect", "why_effect", "state", "on_branch", "call", "result", "evidence"}
     for operation in look(CORPUS / "claude-code" / "live332-i2_subagent_killed").operations:
         value = asdict(operation)
-        assert keys <= set(value) and value["policy"] == POLICY and json.dumps(value)
+        assert keys <= set(value) and value["policy"] == policy_version(BUILT_IN) and json.dumps(value)
         assert all({"kind", "says", "row"} <= set(evidence) for evidence in value["evidence"])
 
 

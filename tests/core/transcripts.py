@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from inspector.core.inspection import Inspection, inspect
+from inspector.core.policy import BUILT_IN, Policy
 from inspector.core.source import Part, Source
 from inspector.core.state import ResumeAs
 
@@ -76,8 +77,8 @@ class Transcript:
     def source(self, name: str = f"{SESSION}.jsonl") -> Source:
         return Source(name, (Part(name, b"".join(self.lines)), *self.parts))
 
-    def inspect(self, **how: Any) -> Inspection:
-        return inspect(self.source(), ResumeAs(**how))
+    def inspect(self, policy: Policy = BUILT_IN, **how: Any) -> Inspection:
+        return inspect(self.source(), ResumeAs(**how), policy=policy)
 
 
 def conversation() -> Transcript:
