@@ -7,78 +7,20 @@ name may raise it to destructive, never lower it.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from .effect_class import Effect, EffectClass, destructive, idempotent, mutating, read_only, unknown, worst
+from .effect_tables import BY_ARGUMENTS, COMMAND_TOOLS, TABLES, VERSION
 from .policy import BUILT_IN, Annotations, Policy
 from .shell import script_effect
-
-POLICY = "1"
-"""Version of the tables and of the shell analysis; raised with every change that can give a call another class."""
-
-READS = "only reads"
-THIRD_PARTY = "only reads, but a third party sees the request"
-ASKS = "only asks the person"
-SEARCHES = "only searches"
-EDITS = "edits a file; a second run fails or edits again"
-SUB_AGENT = "starts an agent, which may do anything"
-RUNS = "runs a command that the tables do not read"
-
-_CLAUDE_CODE: dict[str, Effect] = {
-    **dict.fromkeys(("Read", "LS", "NotebookRead", "LSP", "BashOutput", "AgentOutputTool", "TaskOutput", "ListAgents", "CronList"), read_only(READS)),
-    **dict.fromkeys(("TaskGet", "TaskList", "TodoRead", "ToolSearch", "DeferredToolPlaceholder", "ReportFindings"), read_only(READS)),
-    **dict.fromkeys(("Glob", "Grep"), read_only(SEARCHES)),
-    **dict.fromkeys(("WebFetch", "WebSearch"), read_only(THIRD_PARTY)),
-    "TodoWrite": read_only("changes only the list of the session itself"),
-    **dict.fromkeys(("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode"), read_only(ASKS)),
-    "Write": mutating("writes a whole file; the same only while the file is as it was before or after"),
-    **dict.fromkeys(("Edit", "MultiEdit", "NotebookEdit"), mutating(EDITS)),
-    **dict.fromkeys(("TaskCreate", "TaskUpdate", "CronCreate", "ScheduleWakeup", "EnterWorktree"), mutating("changes what the client keeps on disk")),
-    **dict.fromkeys(("KillShell", "KillBash", "TaskStop"), mutating("ends a process")),
-    "CronDelete": destructive("removes a scheduled prompt"),
-    **dict.fromkeys(("Task", "Agent", "Skill", "SlashCommand", "Workflow", "SendMessage"), unknown(SUB_AGENT)),
-    **dict.fromkeys(("Monitor", "PowerShell", "REPL"), unknown(RUNS)),
-    **dict.fromkeys(("ListMcpResourcesTool", "ReadMcpResourceTool"), unknown("asks an MCP server, which may do anything")),
-}
-_CODEX: dict[str, Effect] = {
-    **dict.fromkeys(("read_file", "list_dir", "view_image", "tool_search", "wait", "wait_agent", "list_agents", "clock"), read_only(READS)),
-    "grep_files": read_only(SEARCHES),
-    "web_search": read_only(THIRD_PARTY),
-    "update_plan": read_only("changes only the plan of the session itself"),
-    "request_user_input": read_only(ASKS),
-    "close_agent": mutating("ends an agent"),
-    **dict.fromkeys(("spawn_agent", "send_input", "resume_agent"), unknown(SUB_AGENT)),
-    **dict.fromkeys(("exec", "write_stdin", "js_repl"), unknown(RUNS)),
-    **dict.fromkeys(("list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"), unknown("asks an MCP server, which may do anything")),
-}
-_GEMINI_CLI: dict[str, Effect] = {
-    **dict.fromkeys(("read_file", "read_many_files", "list_directory", "get_internal_docs"), read_only(READS)),
-    **dict.fromkeys(("glob", "search_file_content", "grep_search"), read_only(SEARCHES)),
-    **dict.fromkeys(("web_fetch", "google_web_search"), read_only(THIRD_PARTY)),
-    "write_todos": read_only("changes only the list of the session itself"),
-    **dict.fromkeys(("ask_user", "enter_plan_mode", "exit_plan_mode"), read_only(ASKS)),
-    "write_file": mutating("writes a whole file; the same only while the file is as it was before or after"),
-    "replace": mutating(EDITS),
-    "save_memory": mutating("adds to a memory file"),
-    **dict.fromkeys(("activate_skill", "delegate_to_agent", "codebase_investigator"), unknown(SUB_AGENT)),
-}
-TABLES = {"claude-code": _CLAUDE_CODE, "codex": _CODEX, "gemini-cli": _GEMINI_CLI}
-
-COMMAND_TOOLS: dict[str, dict[str, str]] = {
-    "claude-code": {"Bash": "command"},
-    "codex": {"shell": "command", "exec_command": "cmd", "shell_command": "command", "local_shell": "command", "container.exec": "command"},
-    "gemini-cli": {"run_shell_command": "command"},
-}
-"""Client -> tool -> the argument that holds the command: a script, or a list of words."""
 
 TAKES_AWAY = frozenset("delete remove drop destroy purge prune terminate wipe erase truncate uninstall revoke".split())
 
 
 def policy_version(policy: Policy) -> str:
     """By what a class was judged: changes whenever another class could come out."""
-    return f"tables {POLICY}, policy {policy.version}"
+    return f"tables {VERSION}, policy {policy.version}"
 
 
 def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN) -> Effect:
@@ -93,10 +35,9 @@ def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN)
     key = COMMAND_TOOLS.get(client, {}).get(tool)
     if key is not None:
         return _command(arguments, key)
-    if client == "codex" and tool == "apply_patch":
-        return _patch(arguments)
-    if client == "claude-code" and tool == "ExitWorktree":
-        return _exit_worktree(arguments)
+    judge = BY_ARGUMENTS.get(client, {}).get(tool)
+    if judge is not None:
+        return judge(arguments)
     known = TABLES.get(client, {}).get(tool)
     if known is not None:
         return known
@@ -104,7 +45,7 @@ def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN)
 
 
 def _annotated(server: str, said: Annotations, version: int) -> Effect:
-    """The class that a trusted server's annotations give. The last two hints only mean something for a tool that changes something."""
+    """The class that a trusted server's annotations give. The schema gives the others a meaning only where `readOnlyHint` is false."""
     who = f"the server {server}, which policy version {version} trusts, says"
     if said.read_only:
         return read_only(f"{who} that it only reads" + (", outside the server too" if said.open_world else ""))
@@ -136,16 +77,4 @@ def _argument_vector(words: list[str]) -> Effect:
     return script_effect(quoted)
 
 
-def _patch(arguments: Any) -> Effect:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return destructive("the patch deletes a file") if "*** Delete File" in text else mutating("the patch changes files")
-
-
-def _exit_worktree(arguments: Any) -> Effect:
-    action = arguments.get("action") if isinstance(arguments, dict) else None
-    if action == "keep":
-        return mutating("leaves the worktree and keeps it")
-    return destructive("may remove the worktree")
-
-
-__all__ = ["POLICY", "TABLES", "Effect", "EffectClass", "effect_of", "policy_version", "worst"]
+__all__ = ["Effect", "EffectClass", "effect_of", "policy_version", "worst"]

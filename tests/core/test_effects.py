@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.core.effect_class import RANK, EffectClass
-from inspector.core.effects import COMMAND_TOOLS, TABLES, effect_of
+from inspector.core.effect_tables import BY_ARGUMENTS, COMMAND_TOOLS, TABLES
+from inspector.core.effects import TAKES_AWAY, effect_of
+from inspector.core.policy import Annotations, Policy, Rule
 from inspector.core.shell import LONGEST, script_effect
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 
 SCRIPTS = {
     "read-only": [
@@ -120,6 +128,14 @@ CALLS = [
     ("codex", "exec", "tools.exec_command()", "unknown"),
     ("codex", "apply_patch", "*** Begin Patch\n*** Update File: a", "mutating"),
     ("codex", "apply_patch", {"input": "*** Delete File: a"}, "destructive"),
+    ("codex", "apply_patch", {"input": "*** Update File: a\n*** Move to: b"}, "mutating"),
+    ("codex", "wait", {"cell_id": "1"}, "read-only"),
+    ("codex", "wait", {"cell_id": "1", "terminate": False}, "read-only"),
+    ("codex", "wait", {"cell_id": "1", "terminate": True}, "mutating"),
+    ("codex", "wait", {"cell_id": "1", "terminate": "yes"}, "mutating"),
+    ("claude-code", "TaskUpdate", {"taskId": "1", "status": "completed"}, "mutating"),
+    ("claude-code", "TaskUpdate", {"taskId": "1", "subject": "x"}, "mutating"),
+    ("claude-code", "TaskUpdate", {"taskId": "1", "status": "deleted"}, "destructive"),
     ("codex", "update_plan", {}, "read-only"),
     ("codex", "Read", {}, "unknown"),
     ("gemini-cli", "read_file", {}, "read-only"),
@@ -137,9 +153,141 @@ def test_calls(client, tool, arguments, expected):
     assert effect_of(client, tool, arguments).name.value == expected
 
 
-def test_the_tables_name_the_tools_of_three_clients_and_no_command_tool():
-    assert set(TABLES) == set(COMMAND_TOOLS) == {"claude-code", "codex", "gemini-cli"}
-    assert all(not set(TABLES[client]) & set(COMMAND_TOOLS[client]) for client in TABLES)
+DECLARED = "declared in recorded requests of 2.1.332"
+NAMED = "code.claude.com/docs/en/tools-reference, or a list of deferred tools"
+EARLIER = "earlier releases"
+SPEC = "codex-rs/core/src/tools/spec_plan.rs"
+CODE_MODE = "declared in recorded requests, code mode"
+CALLED = "called in recorded sessions"
+NAMES = "packages/core/src/tools/tool-names.ts"
+NEWER = "later versions of tool-names.ts, agents"
+
+TOOLS: dict[str, list[tuple[str, str, str]]] = {
+    "claude-code": [
+        ("read-only", "AskUserQuestion CronList DeferredToolPlaceholder ListAgents Read ReportFindings TaskGet TaskList ToolSearch", DECLARED),
+        ("read-only", "WebFetch WebSearch", DECLARED),
+        ("read-only", "EnterPlanMode ExitPlanMode Glob Grep LSP TaskOutput TodoWrite WaitForMcpServers", NAMED),
+        ("read-only", "AgentOutputTool BashOutput LS NotebookRead SendUserMessage Sleep StructuredOutput TodoRead exit_plan_mode", EARLIER),
+        ("mutating", "CronCreate Edit EnterWorktree NotebookEdit ScheduleWakeup TaskCreate TaskStop Write", DECLARED),
+        ("mutating", "Artifact EndConversation PushNotification SendFeedback SendUserFile ShareOnboardingGuide", NAMED),
+        ("mutating", "Config KillBash KillShell MultiEdit TeamCreate", EARLIER),
+        ("unknown", "Agent Bash Monitor SendMessage Skill Workflow", DECLARED),
+        ("unknown", "ArtifactComments ArtifactData DesignSync ListMcpResourcesTool PowerShell ReadMcpResourceDirTool", NAMED),
+        ("unknown", "ReadMcpResourceTool RemoteTrigger", NAMED),
+        ("unknown", "REPL SlashCommand Task", EARLIER),
+        ("destructive", "CronDelete ExitWorktree TaskUpdate", DECLARED),
+        ("destructive", "TeamDelete", EARLIER),
+    ],
+    "codex": [
+        ("read-only", "clock list_agents request_user_input request_user_input_async send_message_to_user_async sleep wait_agent", CODE_MODE),
+        ("read-only", "get_goal list_available_plugins_to_install request_permissions test_sync_tool tool_search update_plan view_image", SPEC),
+        ("read-only", "web_search", CALLED),
+        ("read-only", "current_time grep_files list_dir read_file", EARLIER),
+        ("mutating", "interrupt_agent wait", CODE_MODE),
+        ("mutating", "close_agent create_goal image_generation report_agent_job_result request_plugin_install update_goal", SPEC),
+        ("unknown", "exec followup_task send_message spawn_agent", CODE_MODE),
+        ("unknown", "exec_command local_shell shell", CALLED),
+        ("unknown", "list_mcp_resource_templates list_mcp_resources read_mcp_resource resume_agent send_input shell_command", SPEC),
+        ("unknown", "spawn_agents_on_csv write_stdin", SPEC),
+        ("unknown", "container.exec js_repl", EARLIER),
+        ("destructive", "apply_patch", CALLED),
+    ],
+    "gemini-cli": [
+        ("read-only", "ask_user enter_plan_mode exit_plan_mode get_internal_docs glob google_web_search grep_search list_directory", NAMES),
+        ("read-only", "read_file read_many_files search_file_content tracker_get_task tracker_list_tasks tracker_visualize update_topic", NAMES),
+        ("read-only", "web_fetch write_todos", NAMES),
+        ("read-only", "complete_task list_background_processes read_background_output", NEWER),
+        ("mutating", "write_file", CALLED),
+        ("mutating", "replace save_memory tracker_add_dependency tracker_create_task tracker_update_task", NAMES),
+        ("unknown", "run_shell_command", CALLED),
+        ("unknown", "activate_skill cli_help codebase_investigator", NAMES),
+        ("unknown", "delegate_to_agent generalist invoke_agent list_mcp_resources read_mcp_resource", NEWER),
+    ],
+}  # fmt: skip
+"""Client -> (class without known arguments, tools, where the names were found). Every tool that we know of."""
+KNOWN = [(client, tool, expected) for client, groups in TOOLS.items() for expected, tools, _ in groups for tool in tools.split()]
+NOT_KNOWN = ("a tool of an MCP server", "not a tool of the client's own", "the name of the tool says")
+
+
+@pytest.mark.parametrize(("client", "tool", "expected"), KNOWN)
+def test_every_known_tool_is_in_the_tables(client, tool, expected):
+    """Also those that stay unknown: for a reason of their own, not because nobody looked."""
+    effect = effect_of(client, tool, None)
+    assert effect.name.value == expected, effect.why
+    assert not effect.why.startswith(NOT_KNOWN)
+
+
+def test_the_tables_hold_no_tool_without_a_vector():
+    tables = [(client, tool) for table in (TABLES, COMMAND_TOOLS, BY_ARGUMENTS) for client, tools in table.items() for tool in tools]
+    assert sorted(tables) == sorted((client, tool) for client, tool, _ in KNOWN)
+
+
+def test_every_tool_called_in_a_recorded_session_is_known():
+    found = {
+        name.decode()
+        for path in (CORPUS / "claude-code").glob("*/source/*.jsonl")
+        for name in re.findall(rb'"type": ?"tool_use", ?"id": ?"[^"]*", ?"name": ?"([^"]*)"', path.read_bytes())
+    }
+    assert found >= {"Bash", "Write", "Read", "Agent"}
+    assert found - {tool for client, tool, _ in KNOWN if client == "claude-code"} == {"NoSuchTool"}, "only a case made by hand calls that one"
+
+
+CHANGES = (
+    "write_file replace save_memory Write Edit MultiEdit NotebookEdit apply_patch Bash shell exec_command exec write_stdin run_shell_command "
+    "Agent Task Skill spawn_agent invoke_agent CronCreate CronDelete TaskStop KillShell SendMessage PushNotification RemoteTrigger Artifact"
+).split()
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini-cli", "unheard-of"])
+@pytest.mark.parametrize("tool", CHANGES)
+def test_a_tool_that_changes_something_is_read_only_nowhere(client, tool):
+    """Whatever its arguments say, and in the client that has it as in those that have not."""
+    for arguments in (None, {}, {"command": "touch a", "cmd": "touch a", "readOnlyHint": True}, "read only", []):
+        assert effect_of(client, tool, arguments).name is not EffectClass.READ_ONLY
+
+
+SERVED = ["look", "delete_it", "Write"]
+"""Tools of a server that policies may trust."""
+CALLED_AS = st.sampled_from([(client, tool) for client, tool, _ in KNOWN]).flatmap(
+    lambda known: st.sampled_from([known, known, (known[0], known[1] + " "), (known[0], known[1].swapcase()), ("unheard-of", known[1])])
+) | st.tuples(st.sampled_from([*TABLES, "unheard-of"]), st.sampled_from([start + tool for start in ("mcp__s__", "mcp_s_", "") for tool in SERVED]))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+)
+GIVEN = JSON | st.fixed_dictionaries(
+    {}, optional={"command": st.sampled_from(["ls", "rm a", ["ls"], 5]), "cmd": st.sampled_from(["ls", "make"]), "terminate": JSON, "action": JSON}
+)
+HINTED = st.builds(Annotations, *[st.booleans()] * 4)
+RULE = st.builds(
+    Rule, st.sampled_from(["*", "Read", "mcp__s__*", "*a*"]), st.sampled_from(EffectClass), st.just("so"), st.sampled_from(["", "codex"]),
+)  # fmt: skip
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    CALLED_AS | st.tuples(st.sampled_from([*TABLES]), st.text(max_size=12)),
+    GIVEN, st.lists(RULE, max_size=2), st.dictionaries(st.sampled_from(SERVED), HINTED),
+)  # fmt: skip
+def test_read_only_is_only_what_a_rule_a_trusted_server_a_table_or_the_shell_says(called, arguments, rules, trusted):
+    client, tool = called
+    policy = Policy(1, tuple(rules), {"s": trusted})
+    effect = effect_of(client, tool, arguments, policy)
+    ruled = next((rule for rule in rules if rule.client in ("", client) and fnmatchcase(tool, rule.tool)), None)
+    prefix = "mcp_s_" if client == "gemini-cli" else "mcp__s__"
+    hinted = trusted.get(tool.removeprefix(prefix)) if tool.startswith(prefix) else None
+    if ruled is not None:
+        allowed = ruled.effect is EffectClass.READ_ONLY
+    elif hinted is not None:
+        allowed = hinted.read_only and not any(word in tool.lower() for word in TAKES_AWAY)
+    elif tool in COMMAND_TOOLS.get(client, {}):
+        said = arguments.get(COMMAND_TOOLS[client][tool]) if isinstance(arguments, dict) else None
+        allowed = said == "ls" or said == ["ls"]
+    elif (client, tool) == ("codex", "wait"):
+        allowed = isinstance(arguments, dict) and not arguments.get("terminate")
+    else:
+        allowed = (client, tool, "read-only") in KNOWN
+    assert allowed or effect.name is not EffectClass.READ_ONLY, effect.why
 
 
 PART = st.sampled_from([script for script, _ in VECTORS if script.strip() and "<<" not in script and "#" not in script and len(script) < 500])
