@@ -5,10 +5,22 @@ Light like the rows: arguments and texts are parsed when somebody asks.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from .session import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that the transcript holds about an operation."""
+
+    kind: str
+    says: str
+    row: str | None = None
+    grade: str = "weak"
+    """strong: settles it | weak: supports | none: shown so that nobody takes it for proof."""
 
 
 class Outcome(StrEnum):
@@ -72,6 +84,16 @@ class Notice:
     status: str
 
 
+def nothing_more(call: Call, answers: list[Answer]) -> Iterable[Evidence]:
+    """What a client whose rows say nothing else about a call adds to its evidence."""
+    return ()
+
+
+def no_words(row: Row) -> str:
+    """What a client whose messages hold no text says in a row."""
+    return ""
+
+
 @dataclass(slots=True)
 class Calls:
     """All that a session's rows say about calls."""
@@ -85,6 +107,14 @@ class Calls:
     """Call id -> the last row that shows it running, for calls without a sure result."""
     agents: dict[str, list[int]] = field(default_factory=dict)
     """Call id -> parts that hold the transcripts of the agents it started."""
+    records: dict[str, Row] = field(default_factory=dict)
+    """Call id -> the record that the agent it started keeps beside its transcript."""
+    only_a_person: frozenset[str] = frozenset()
+    """Tools that do nothing but ask the person: without a result they wait."""
+    remarks: Callable[[Call, list[Answer]], Iterable[Evidence]] = nothing_more
+    """What else the client's rows hold of a call, when somebody reads the evidence."""
+    words: Callable[[Row], str] = no_words
+    """The text of a row of the model."""
     without_row: list[WithoutRow] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 

@@ -9,16 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
+from .calls import Evidence as Evidence
+from .claims import claim_in
 from .effects import Effect, EffectClass, effect_of, policy_version, worst
 from .policy import BUILT_IN, Policy
-from .session import BlockKind, Row, Session
+from .session import BlockKind, Row, RowKind, Session
 from .state import RuntimeState
+from .wording import count
 
 LOOKED_AHEAD = 300
 """Later calls that are searched for one that names the target of an uncertain operation."""
@@ -49,17 +54,6 @@ LEFT_OUT = "left-out"
 """Kind of the evidence that a repair's note gives of a call that it took out."""
 ENDED = frozenset(("completed", "failed"))
 """Words of a notice that say that a background task came to its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One thing that the transcript holds about an operation."""
-
-    kind: str
-    says: str
-    row: str | None = None
-    grade: str = "weak"
-    """strong: settles it | weak: supports | none: shown so that nobody takes it for proof."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +172,8 @@ class _Ledger:
         outcome = answers[0].outcome if answers else None
         state = STATES.get(outcome, "uncertain") if outcome else "uncertain"
         if state == "uncertain" and self._effect(call).name is EffectClass.READ_ONLY:
-            state = "resolved"
+            asks = outcome is None and call.tool in self.book.only_a_person
+            state = "waiting-approval" if asks and self._is_last(call) else "resolved"
         made: list[Operation] = [_Recorded(self, state, on_branch, call, answers)]
         if outcome is Outcome.LAUNCHED and not self._ended(call) and self._effect(call).name is not EffectClass.READ_ONLY:
             made.append(_Recorded(self, "uncertain", on_branch, call, answers, background=True))
@@ -186,6 +181,23 @@ class _Ledger:
 
     def _ended(self, call: Call) -> bool:
         return any(notice.status in ENDED for notice in self.book.notices.get(call.id or "", ()))
+
+    def _is_last(self, call: Call) -> bool:
+        """Whether the conversation ends with the message of this call."""
+        last = self._last_messages.get(call.row.part)
+        return last is call.row or (last is not None and getattr(last.extra, "message_id", None) == _message(call) is not None)
+
+    @cached_property
+    def _last_messages(self) -> dict[int, Row]:
+        """Part -> its last message that is not a result alone."""
+        message, result = RowKind.MESSAGE, BlockKind.RESULT
+        return {row.part: row for row in self.session.rows if row.kind is message and not any(block.kind is result for block in row.blocks)}
+
+    @cached_property
+    def _started_by(self) -> dict[int, Call]:
+        """Part of an agent's transcript -> the call that started it."""
+        by_id = {call.id: call for call in self.book.calls}
+        return {part: by_id[call_id] for call_id, parts in self.book.agents.items() if call_id in by_id for part in parts}
 
     def work_out(self, name: str, operation: Operation, call: Call, answers: list[Answer]) -> Any:
         """One of the values that need the call's arguments."""
@@ -267,6 +279,7 @@ class _Ledger:
         if call.id in self.book.progress:
             yield Evidence("progress", "It had started: its progress was shown.", self.book.progress[call.id].ref)
         yield from self._agent_evidence(call)
+        yield from self.book.remarks(call, answers)
         if operation.state == "resolved" and (not answers or answers[0].outcome not in STATES):
             yield Evidence("only-reads", "It only reads: nothing in the world depends on whether it ran.", call.row.ref, "strong")
         if operation.state == "uncertain":
@@ -277,30 +290,60 @@ class _Ledger:
             inside = [child for child in self.book.calls if child.row.part == part]
             open_calls = [child for child in inside if child.id and (part, child.id) not in self.book.answers]
             where = next((row.ref for row in self.session.rows if row.part == part), None)
-            says = f"Its agent's transcript holds {len(inside)} calls, {len(open_calls)} of them without a result."
+            says = f"Its agent's transcript holds {count(len(inside), 'call')}, {len(open_calls)} of them without a result."
             yield Evidence("agent-transcript", says, where)
+        if call.id in self.book.records:
+            says = "An agent was started for this call: it left a record of its own."
+            yield Evidence("process", says, self.book.records[call.id].ref)
+        parent = self._started_by.get(call.row.part)
+        if parent is not None:
+            yield Evidence("parent-call", "It belongs to the agent that this call started, and counts for it.", parent.row.ref)
 
     def _later(self, operation: Operation, call: Call) -> Iterable[Evidence]:
-        """Later calls that name the target, and the model's next words, which prove nothing."""
+        """Later calls that name the target; and the model's next claim that the work is done, which proves nothing."""
+        later = self._calls_after(call)
         target, found = operation.target, 0
-        for later in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD] if target else ():
-            if target and later.row.part == call.row.part and target in json.dumps(self._arguments(later), ensure_ascii=False):
-                yield Evidence("later-call", f"A later {later.tool} call names {target[:80]}: its result may tell.", later.row.ref)
+        for each in later if target else ():
+            if found < LATER_READS and target and target in json.dumps(self._arguments(each), ensure_ascii=False):
+                yield self._names_target(each, target)
                 found += 1
-                if found == LATER_READS:
-                    break
-        said = self._next_words(call)
-        if said is not None:
-            yield Evidence("later-claim", "The model wrote more after this call. What it says is no proof.", said.ref, "none")
+        claim = self._claim(call, later)
+        if claim is not None:
+            yield Evidence("assistant-claim", "The model says later that something was done. What it says is no proof.", claim.ref, "none")
 
-    def _next_words(self, call: Call) -> Row | None:
+    def _calls_after(self, call: Call) -> list[Call]:
+        """The next calls of the same part that stand in another message."""
+        message = _message(call)
+        return [
+            each for each in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD]
+            if each.row.part == call.row.part and (message is None or _message(each) != message)
+        ]  # fmt: skip
+
+    def _names_target(self, later: Call, target: str) -> Evidence:
+        answers = self._answers([later])
+        read = answers and answers[0].outcome is Outcome.RESULT and self._effect(later).name is EffectClass.READ_ONLY
+        if read:
+            return Evidence("later-read", f"A later {later.tool} call looked at {target[:80]}: its result may tell.", answers[0].row.ref)
+        return Evidence("later-call", f"A later {later.tool} call names {target[:80]}: what it did may tell.", later.row.ref)
+
+    def _claim(self, call: Call, later: list[Call]) -> Row | None:
+        """The first row in which the model says that something was done, before any later call of it that changes something."""
+        busy = next((each.row.index for each in later if self._effect(each).name is not EffectClass.READ_ONLY), None)
         rows = self.session.rows
-        start = next((number for number, row in enumerate(rows) if row is call.row), len(rows))
-        for row in rows[start + 1 : start + 1 + LOOKED_AHEAD]:
+        start = bisect_right(rows, (call.row.part, call.row.index), key=lambda row: (row.part, row.index))
+        for row in rows[start : start + LOOKED_AHEAD]:
+            if row.part != call.row.part or (busy is not None and row.index >= busy):
+                return None
             told = any(block.kind is BlockKind.TEXT and not block.blank for block in row.blocks)
-            if row.part == call.row.part and row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>":
+            if row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>" and claim_in(self.book.words(row)):
                 return row
         return None
+
+
+def _message(call: Call) -> str | None:
+    """Id of the message that a call is a piece of."""
+    found: str | None = getattr(call.record.extra, "message_id", None)
+    return found
 
 
 def left_out(operation: Operation) -> bool:

@@ -31,41 +31,6 @@ def look(path: Path) -> Inspection:
     return inspect(folder.source_of(folder.session_files(main)[0]))
 
 
-def states(found: Inspection) -> list[tuple[str, str, str, bool]]:
-    return [(op.tool, op.effect, op.state, op.on_branch) for op in found.operations]
-
-
-SHELL = ("Bash", "mutating", "uncertain", True)
-SUB = ("Bash", "mutating", "uncertain", False)
-RECORDED = [
-    ("e2_esc_tool", [SHELL]),
-    ("live332-e2_esc_tool", [SHELL]),
-    ("live332-e2b_esc_parallel", [("Bash", "read-only", "confirmed", True), SHELL, ("Bash", "mutating", "not-started", True)]),
-    ("b3_sigint_bash", [SHELL]),
-    ("c5_text_hang_slowkill", []),
-    ("live332-c5_text_hang_slowkill", [("Bash", "unknown", "uncertain", True)]),
-    ("d1_parallel_bash", [("Bash", "read-only", "confirmed", True), SHELL, ("Bash", "read-only", "resolved", True)]),
-    ("live332-d1_parallel_bash", [("Bash", "read-only", "confirmed", True), SHELL, ("Bash", "read-only", "resolved", True)]),
-    ("e9_perm_pending_kill", [("Write", "mutating", "uncertain", True)]),
-    ("live332-e9_perm_pending_kill", [("Write", "mutating", "uncertain", True)]),
-    ("live332-e9c_reject_feedback", [("Write", "mutating", "not-started", True)]),
-    ("i2_subagent_killed", [("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i2_subagent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i2b_subagent_foreground_killed", [("Agent", "unknown", "uncertain", True), ("Bash", "unknown", "uncertain", False)]),
-    ("i4_bg_agent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i4_bg_agent_killed", [("Agent", "unknown", "confirmed", True), ("Agent", "unknown", "uncertain", True), SUB]),
-    ("live332-i3b_bg_finished_unread", [("Bash", "mutating", "confirmed", True)]),
-    ("p1_two_clients", [SHELL]),
-    ("live332-p1_two_clients", [("Bash", "unknown", "uncertain", True)]),
-    ("tail-x14_late_real_result_after_synthetic", [("Bash", "read-only", "confirmed", True), ("Write", "mutating", "confirmed", True)]),
-]
-
-
-@pytest.mark.parametrize(("case", "expected"), RECORDED, ids=[case for case, _ in RECORDED])
-def test_recorded_sessions(case: str, expected: list[Any]) -> None:
-    assert states(look(CORPUS / "claude-code" / case)) == expected
-
-
 @pytest.mark.parametrize(
     ("case", "open_calls"),
     [
@@ -197,7 +162,7 @@ def test_what_the_model_says_is_no_proof() -> None:
     operation = made.inspect().operations[0]
     graded = {evidence.kind: (evidence.row, evidence.grade) for evidence in operation.evidence}
     assert operation.state == "uncertain" and operation.target == "out.txt"
-    assert graded["later-claim"] == ("0:3", "none") and graded["later-call"] == ("0:4", "weak")
+    assert graded["assistant-claim"] == ("0:3", "none") and graded["later-read"] == ("0:5", "weak")
 
 
 def test_a_repeated_row_is_one_operation_and_a_reused_id_is_two() -> None:

@@ -34,7 +34,8 @@ CONTRACT = set(
     string-content content-after-call api-error-row interrupted-turn open-turn user-tail half-compaction broken-preserved-segment replayed-rows
     emptied-history compacted-bloat progress-bloat legacy-attachment invalid-permission-mode risky-permission-mode restored-edit-mode
     injected-system-prompt request-hash-mismatch lost-tool-output lost-file-backup lost-replacement shared-worktree unmerged-worktree cwd-drift
-    oversized-image many-large-images long-tool-name bad-tool-input stored-cache-control uncertain-operation""".split()
+    oversized-image many-large-images long-tool-name bad-tool-input stored-cache-control uncertain-operation later-claim same-intent-new-key
+    double-dispatch stale-attempt""".split()
 )
 """Codes that scripts, pages and links rely on: none may go or be renamed."""
 HEADINGS = ("What it is.", "Why it matters.", "What the client does.", "What the repair does.", "What to check.")

@@ -8,6 +8,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -609,6 +610,119 @@ def nobody_answered() -> Inspection:
     return replace(conversation().inspect(), operations=[replace(OPERATION, state="waiting-approval")])
 
 
+@shows("pending-approval", WARNING, 7)
+def a_question_without_an_answer() -> Transcript:
+    made = conversation()
+    made.user("now write it")
+    made.assistant(text("One thing first."), call("T2", "AskUserQuestion", questions=[]))
+    return made
+
+
+@shows("pending-approval", INFO, 7, 6)
+def killed_where_the_client_asks() -> Transcript:
+    made = conversation()
+    made.user("now write it", permissionMode="acceptEdits")
+    made.assistant(call("T2", "mcp__shop__update_order", order="O-1"))
+    return made
+
+
+def uncertain(*then: dict[str, Any], said: str | None = None) -> Transcript:
+    """A call that was stopped (row 7, its result row 8); then what the model said, and more calls, each with a result."""
+    made = conversation()
+    made.user("refund it")
+    made.assistant(call("T2", "mcp__pay__create_refund", order="O-1", idempotency_key="k-1"))
+    made.user([result("T2", "Request timed out", is_error=True)])
+    if said is not None:
+        made.assistant(text(said))
+    for each in then:
+        made.assistant(each)
+        made.user([result(each["id"])])
+    return made
+
+
+@shows("later-claim", WARNING, 7, 9)
+def said_to_be_refunded() -> Transcript:
+    return uncertain(said="Good news. The order has been refunded.")
+
+
+@shows("later-claim", INFO, 7, 9)
+def said_to_be_done() -> Transcript:
+    return uncertain(said="Done.")
+
+
+def again(id: str = "T3", **more: Any) -> dict[str, Any]:
+    return call(id, "mcp__pay__create_refund", **({"order": "O-1", "idempotency_key": "k-2"} | more))
+
+
+@shows("same-intent-new-key", ERROR, 7, 9)
+def refunded_again_with_another_key() -> Transcript:
+    return uncertain(again())
+
+
+@shows("same-intent-new-key", WARNING, 7, 9)
+def run_again() -> Transcript:
+    made = conversation()
+    made.user("test it")
+    for id, content in (("T2", "Command timed out after 2m 0s"), ("T3", "ok")):
+        made.assistant(call(id, command="./check.sh", description=id))
+        made.user([result(id, content, is_error=id == "T2")])
+    return made
+
+
+@shows("same-intent-new-key", WARNING, 7, 11)
+def written_again_after_a_look() -> Transcript:
+    made = conversation()
+    made.user("write it")
+    for id, tool in (("T2", "Write"), ("T3", "Read"), ("T4", "Write")):
+        made.assistant(call(id, tool, file_path="/home/dev/shop/a.txt"))
+        made.user([result(id, "Request timed out" if id == "T2" else "ok", is_error=id == "T2")])
+    return made
+
+
+def overlapping(*rows: str) -> Transcript:
+    """Two calls of one act in two messages (rows 7 and 8), then results in this order."""
+    made = conversation()
+    made.user("ship it again")
+    made.assistant(call("T2", command="echo x >> out.txt"))
+    made.assistant(call("T3", command="echo x >> out.txt", description="once more"))
+    for id in rows:
+        made.user([result(id)])
+    return made
+
+
+@shows("double-dispatch", WARNING, 7, 10, 8, 9)
+def both_attempts_came_back() -> Transcript:
+    return overlapping("T3", "T2")
+
+
+@shows("double-dispatch", WARNING, 8, 9)
+def two_results_that_differ() -> Transcript:
+    made = conversation()
+    made.user("ship it again")
+    made.assistant(call("T2"))
+    made.user([result("T2", "release 41")])
+    made.user([result("T2", "release 42")])
+    return made
+
+
+@shows("stale-attempt", WARNING, 9, 8)
+def the_first_attempt_came_back() -> Transcript:
+    return overlapping("T2")
+
+
+STAND_IN = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown.]"
+
+
+@shows("stale-attempt", WARNING, 8, 9)
+def a_result_after_the_stand_in() -> Transcript:
+    made = conversation()
+    made.user("ship it again")
+    made.assistant(call("T2"))
+    made.user([result("T2", STAND_IN, is_error=True)], toolDenialKind="interrupted")
+    made.user([result("T2")], parentUuid=uuid(7))
+    return made
+
+
 @shows("open-background-task", WARNING, 7)
 def a_server_in_the_background() -> Transcript:
     made = conversation()
@@ -893,6 +1007,105 @@ def a_worktree_of_its_own() -> Transcript:
     made.user("and?", cwd="/home/dev/shop/.claude/worktrees/w1")
     made.assistant(text("Ready."), cwd="/home/dev/shop/.claude/worktrees/w1")
     return made
+
+
+ABOUT_ATTEMPTS = {"later-claim", "same-intent-new-key", "double-dispatch", "stale-attempt", "pending-approval"}
+
+
+def settled_then_again() -> Transcript:
+    """The same twice, each time with its result before the next."""
+    made = conversation()
+    for id in ("T2", "T3"):
+        made.assistant(call(id, command="git push origin main"))
+        made.user([result(id)])
+    made.assistant(text("Pushed."))
+    return made
+
+
+def both_in_one_message() -> Transcript:
+    made = conversation()
+    made.user("both")
+    for id in ("T2", "T3"):
+        made.assistant(call(id, command="git push origin main"), message="msg_both")
+    made.user([result("T3")])
+    made.user([result("T2")])
+    made.assistant(text("Pushed."))
+    return made
+
+
+def the_same_result_twice() -> Transcript:
+    made = conversation()
+    made.user("ship it again")
+    made.assistant(call("T2"))
+    made.user([result("T2")])
+    made.user([result("T2")])
+    return made
+
+
+def the_stand_in_came_last() -> Transcript:
+    made = conversation()
+    made.assistant(call("T2"))
+    made.user([result("T2")])
+    made.user([result("T2", STAND_IN, is_error=True)], toolDenialKind="interrupted")
+    return made
+
+
+def only_looked_again() -> Transcript:
+    made = conversation()
+    for id in ("T2", "T3"):
+        made.assistant(call(id, command="git status"))
+        made.user([result(id, "Command timed out after 2m 0s", is_error=True)])
+    made.assistant(text("Done, the status was read."))
+    return made
+
+
+def denied_the_second_time() -> Transcript:
+    made = uncertain(said="I could not tell whether it was refunded. Shall I try again?")
+    made.assistant(again())
+    made.user([result("T3", "no", is_error=True)], toolDenialKind="user-rejected", toolDenialBeforeRun=True)
+    return made
+
+
+def another_order() -> Transcript:
+    return uncertain(again(order="O-2"))
+
+
+def a_claim_about_a_later_call() -> Transcript:
+    made = uncertain(call("T3", "Write", file_path="/home/dev/shop/a.txt"))
+    made.assistant(text("The refund note has been written."))
+    return made
+
+
+def killed_where_nobody_asks() -> Transcript:
+    made = conversation()
+    made.user("now write it", permissionMode="auto")
+    made.assistant(call("T2", "Write", file_path="/home/dev/shop/a.txt"))
+    return made
+
+
+def killed_where_nobody_can_be_asked() -> Transcript:
+    made = conversation()
+    made.user("now write it", permissionMode="default")
+    made.assistant(call("T2", "Write", file_path="/home/dev/shop/a.txt"), entrypoint="sdk-cli")
+    return made
+
+
+def a_question_that_was_passed_over() -> Transcript:
+    made = conversation()
+    made.assistant(call("T2", "AskUserQuestion", questions=[]))
+    made.turn("never mind", "All right.")
+    return made
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        settled_then_again, both_in_one_message, the_same_result_twice, the_stand_in_came_last, only_looked_again, denied_the_second_time,
+        another_order, a_claim_about_a_later_call, killed_where_nobody_asks, killed_where_nobody_can_be_asked, a_question_that_was_passed_over,
+    ],
+)  # fmt: skip
+def test_what_is_no_second_attempt_no_claim_and_no_question(make: Callable[[], Transcript]) -> None:
+    assert [finding.code for finding in diagnose(make().inspect()) if finding.code in ABOUT_ATTEMPTS] == []
 
 
 @pytest.mark.parametrize(

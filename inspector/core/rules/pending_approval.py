@@ -1,8 +1,11 @@
 """Pending approval: a call waits for a person's yes or no.
 
-**What it is.** The run stopped to ask for permission, and nobody has answered.
+**What it is.** The run stopped to ask, and nobody has answered: the call is a question, or its state says that it waits (a warning). Where a
+call has no result and its permission mode asks first, it may have been waiting when the process was killed (a note): the transcript looks the
+same when it ran.
 
-**Why it matters.** Nothing was done yet. Answering the call with an invented result would end the question behind the person's back.
+**Why it matters.** Of a call that waits nothing was done yet. Answering it with an invented result would end the question behind the person's
+back.
 
 **What the client does.** It asks again, or drops the call, depending on the program.
 
@@ -23,10 +26,19 @@ CODES = ("pending-approval",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each operation that waits."""
+    """One finding for each operation that waits; a note for each that may have waited."""
     for operation in inspection.operations:
         if operation.state == "waiting-approval":
             yield Finding(
                 "pending-approval", Severity.WARNING, tuple(ref for ref in (operation.call,) if ref),
                 f"The call {wording.operation(operation.tool, operation.arguments)} waits for approval; it was not started.", operation=operation.key,
             )  # fmt: skip
+        elif operation.state == "uncertain" and operation.call is not None and operation.result is None:
+            mode = next((each.row for each in operation.evidence if each.kind == "asks-first" and each.row), None)
+            if mode is not None:
+                yield Finding(
+                    "pending-approval", Severity.INFO, (operation.call, mode),
+                    f"The call {wording.operation(operation.tool, operation.arguments)} may have been waiting for permission when the client ended: "
+                    "its mode asks first.",
+                    operation=operation.key,
+                )  # fmt: skip

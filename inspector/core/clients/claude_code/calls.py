@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ...calls import Answer, Call, Calls, LeftOut, Notice, Outcome, WithoutRow
 from ...jsonspans import NotJson, loads, recover
 from ...session import BlockKind, Row, RowKind, Session
 from ...symptoms import REJECTED, interruption, stand_in
+from ...wording import blocks_of
 from .read import light_row
+from .remarks import Remarks
 from .write import LEFT_OUT, MARK, NOTE
 
 NEVER_ASKED = ("Claude requested permissions", "Permission to use")
@@ -25,12 +28,15 @@ CUT_CALL = re.compile(rb'"type"\s*:\s*"tool_use"\s*,\s*"id"\s*:\s*"([^"\\]{1,200
 NOTICE = re.compile(r"<tool-use-id>([^<]+)</tool-use-id>")
 NOTICE_STATUS = re.compile(r"<status>([^<]+)</status>")
 RESOLVED = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
+ONLY_A_PERSON = frozenset(("AskUserQuestion", "ExitPlanMode", "exit_plan_mode"))
 SURE = frozenset((Outcome.RESULT, Outcome.REFUSED, Outcome.DENIED, Outcome.HAPPENED, Outcome.DID_NOT_HAPPEN))
 
 
 def calls(session: Session) -> Calls:
     """Read the calls. Parses only results that report an error or that a repair wrote, notices of background tasks and damaged lines."""
-    book = Calls()
+    book = Calls(only_a_person=ONLY_A_PERSON)
+    book.remarks = Remarks(session)
+    book.words = partial(words, session)
     own = any(row.extra is not None and row.extra.session == session.id for row in session.rows if row.part == 0)
     fragments: list[tuple[Row, str, str]] = []
     call, result = BlockKind.CALL, BlockKind.RESULT
@@ -85,6 +91,13 @@ def _records(session: Session, fragments: list[tuple[Row, str, str]]) -> Iterato
                 if isinstance(value, dict):
                     yield row, light_row(row.part, row.index, row.start + start, row.start + end, value)
             fragments += [(row, found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace")) for found in CUT_CALL.finditer(data)]
+
+
+def words(session: Session, row: Row) -> str:
+    """The text of a message row, its blocks joined by line ends."""
+    return "\n".join(
+        block["text"] for block in blocks_of(session.value(row)) if isinstance(block, dict) and isinstance(block.get("text"), str)
+    )
 
 
 def value_of(session: Session, row: Row, record: Row) -> Any:
@@ -199,8 +212,10 @@ def _agents(session: Session, book: Calls, unsure: set[str]) -> None:
                 continue
             agent = name.rpartition("/agent-")[2].removesuffix(".meta.json")
             call_id = meta.get("toolUseId") if isinstance(meta, dict) else None
-            if isinstance(call_id, str) and call_id in unsure and agent in parts:
-                book.agents.setdefault(call_id, []).append(parts[agent])
+            if isinstance(call_id, str) and call_id in unsure:
+                book.records[call_id] = row
+                if agent in parts:
+                    book.agents.setdefault(call_id, []).append(parts[agent])
     for (_, call_id), answers in book.answers.items():
         for answer in answers if call_id in unsure else ():
             started = parts.get(answer.record.extra.task or "")
