@@ -129,6 +129,10 @@ LIMITS = {
 }
 # Days after its import that a session is kept; 0 keeps sessions for ever.
 RETENTION_DAYS = number("INSPECTOR_RETENTION_DAYS", 0)
+# Whether a person may decide alone what happened, and approve what they proposed: stamped so wherever it is shown. Meant for one person's machine.
+SELF_RESOLUTION = switch("INSPECTOR_SELF_RESOLUTION", not TEAM_MODE)
+# Minutes that an approval is good for.
+APPROVAL_MINUTES = number("INSPECTOR_APPROVAL_MINUTES", 30)
 # An upload goes to a temporary file; this bounds only the form fields beside it.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]

@@ -71,6 +71,7 @@ def data_dir(request: pytest.FixtureRequest) -> Path | None:
     folder.mkdir()
     settings = request.getfixturevalue("settings")
     settings.DATA_DIR = folder
+    settings.SELF_RESOLUTION = False  # two persons, as in a team: what one may do alone is asked for by the test that is about it
     storage = "django.core.files.storage.FileSystemStorage"
     settings.STORAGES = {
         **settings.STORAGES,

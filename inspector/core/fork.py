@@ -97,7 +97,7 @@ def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> tuple[
     last = next(other for other in reversed(session.rows) if other.part == 0)
     bookmark = InsertRow(last.ref, writer.last_prompt_row(session, row.id, {"step": "fork"}))
     chosen = splice(session, [*later, bookmark])
-    looked = inspecting.inspect(chosen.source, replace(inspection.resume_as, version=None), session.client, inspection.policy)
+    looked = inspecting.inspect(chosen.source, replace(inspection.resume_as, version=None), session.client, inspection.policy, inspection.kept)
     leaf = looked.row(looked.state.leaf) if looked.state.leaf else None
     if looked.state.refused is None and (leaf is None or leaf.id != row.id):
         raise PlanError(f"the client would not go on from row {ref}", hint="Choose a row on the branch, or repair the session first")
@@ -172,7 +172,7 @@ class _Writer:
             self.lineage.update((f"{number}:{index}", ref) for index, ref in enumerate(refs))
         hints = {key: value for key, value in self.session.source.hints.items() if key != "live"}
         source = Source(main, tuple(parts), hints)
-        looked = inspecting.inspect(source, self.start.resume_as, self.session.client, self.start.policy)
+        looked = inspecting.inspect(source, self.start.resume_as, self.session.client, self.start.policy, self.start.kept)
         return Fork(
             source=source, session=self.new_id, parent=self.session.id, at=self.leaf, lineage=self.lineage, left_behind=dict(self.left),
             copied=[part.name for part in parts[1:]], notes=self._notes(), inspection=looked, findings=rulebook.diagnose(looked),

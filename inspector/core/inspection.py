@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import reading
+from .kept import Kept
 from .operations import Operation, operations_of
 from .policy import BUILT_IN, Policy
 from .recorded import RecordedRequest
@@ -28,6 +29,8 @@ class Inspection:
     recorded: RecordedRequest | None
     policy: Policy = BUILT_IN
     """By which the effects of the operations were judged."""
+    kept: tuple[Kept, ...] = ()
+    """What the kept ledger said of the operations."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What rules work out once and share (`index.of`)."""
     shown: list[ScreenItem] | None = field(default=None, repr=False)
@@ -48,7 +51,9 @@ class Inspection:
         return self.session.row(ref)
 
 
-def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None, policy: Policy = BUILT_IN) -> Inspection:
+def inspect(
+    source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None, policy: Policy = BUILT_IN, kept: tuple[Kept, ...] = ()
+) -> Inspection:
     """Read a source and derive what a resume would do. Raises ReadError for bytes that no reader takes."""
     session = reading.read(source, client)
     reader = reading.CLIENTS[session.client]
@@ -58,7 +63,8 @@ def inspect(source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None
         resume_as=resume_as,
         state=state,
         request=derive(state),
-        operations=operations_of(session, state, reader.calls(session), reader.arguments, policy),
+        operations=operations_of(session, state, reader.calls(session), reader.arguments, policy, kept),
         recorded=reader.recorded_request(session, state),
         policy=policy,
+        kept=kept,
     )

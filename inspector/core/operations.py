@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
 from .calls import Evidence as Evidence
 from .claims import claim_in
 from .effects import Effect, EffectClass, effect_of, policy_version, worst
+from .kept import Kept
 from .policy import BUILT_IN, Policy
 from .session import BlockKind, Row, RowKind, Session
 from .state import RuntimeState
@@ -50,6 +51,8 @@ SAYS = {
     Outcome.MARKED: "A repair wrote this in place of a result that was never saved. Nobody knows what happened.",
 }
 GRADES = {Outcome.RESULT: "strong", Outcome.REFUSED: "strong", Outcome.DENIED: "strong", Outcome.HAPPENED: "strong", Outcome.DID_NOT_HAPPEN: "strong"}
+KEPT = "ledger"
+"""Kind of the evidence that says what the kept ledger holds."""
 LEFT_OUT = "left-out"
 """Kind of the evidence that a repair's note gives of a call that it took out."""
 ENDED = frozenset(("completed", "failed"))
@@ -104,14 +107,20 @@ LAZY = frozenset(("key", "arguments", "effect", "why_effect", "evidence", "targe
 
 
 def operations_of(
-    session: Session, state: RuntimeState, book: Calls, arguments: Callable[[Session, Call], Any], policy: Policy = BUILT_IN
+    session: Session,
+    state: RuntimeState,
+    book: Calls,
+    arguments: Callable[[Session, Call], Any],
+    policy: Policy = BUILT_IN,
+    kept: Sequence[Kept] = (),
 ) -> list[Operation]:
     """The operations of all parts in file order, work in the background behind the call that started it, then those that no row holds.
 
     `book` is what the client's reader says about the calls, `arguments` how it reads those of one call. A call that stands in the file twice
     (same id, tool and arguments) is one operation. Calls of another session's rows are left out unless the branch goes through them.
+    What the `kept` ledger says of an operation counts more than what the rows tell.
     """
-    return _Ledger(session, state, book, arguments, policy).operations()
+    return _Ledger(session, state, book, arguments, policy).operations(kept)
 
 
 class _Ledger:
@@ -125,7 +134,7 @@ class _Ledger:
             if call.id is not None:
                 self.by_id[call.row.part, call.id].append(call)
 
-    def operations(self) -> list[Operation]:
+    def operations(self, kept: Sequence[Kept] = ()) -> list[Operation]:
         listed: list[Operation] = []
         done: set[int] = set()
         for call in self.book.calls:
@@ -138,7 +147,30 @@ class _Ledger:
         listed += [self._without_row(found) for found in self.book.without_row]
         notes = self.book.left_out
         held = {operation.key for operation in listed} if notes else set()
-        return listed + [self._left_out(note) for note in notes if note.key not in held]
+        listed += [self._left_out(note) for note in notes if note.key not in held]
+        return listed + self._overlay(listed, kept) if kept else listed
+
+    def _overlay(self, listed: list[Operation], kept: Sequence[Kept]) -> list[Operation]:
+        """Give each operation the state that the kept ledger has for it; returns those that no row and no note speaks of."""
+        by_key, by_call = {each.key: each for each in kept}, {each.call_id: each for each in kept if each.own and each.call_id is not None}
+        calls = {each.call_id for each in kept}
+        found = set()
+        for operation in listed:
+            if operation.call_id not in calls:
+                continue
+            said = by_key.get(operation.key) or by_call.get(operation.call_id or "")
+            if said is not None:
+                found.add(said.key)
+                evidence = (*operation.evidence, Evidence(KEPT, said.says, None, "strong"))
+                operation.__dict__.update(state=said.state, evidence=evidence)
+        return [
+            Operation(
+                key=each.key, call_id=each.call_id, tool=each.tool, arguments=each.arguments, effect=each.effect, why_effect=each.why_effect,
+                state=each.state, on_branch=True, call=None, result=None, evidence=(Evidence(KEPT, each.says),), target=each.target,
+                policy=each.policy,
+            )
+            for each in kept if each.own and each.key not in found
+        ]  # fmt: skip
 
     def _twins(self, call: Call) -> list[Call]:
         """This call and its repetitions; calls that only share its id are others."""
@@ -349,6 +381,11 @@ def _message(call: Call) -> str | None:
 def left_out(operation: Operation) -> bool:
     """Whether its call is in no row any more, because a repair left it out on purpose."""
     return operation.call is None and any(each.kind == LEFT_OUT for each in operation.evidence)
+
+
+def only_kept(operation: Operation) -> bool:
+    """Whether the kept ledger alone knows of it: a person reported it, or an application registered it."""
+    return operation.call is None and any(each.kind == KEPT for each in operation.evidence) and not left_out(operation)
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")

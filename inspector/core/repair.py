@@ -130,9 +130,7 @@ def plan(
     return made
 
 
-def _plan(
-    inspection: Inspection, findings: list[Finding], seed: str, at: str, resolutions: dict[str, Resolution], choices: dict[str, str]
-) -> Plan:
+def _plan(inspection: Inspection, findings: list[Finding], seed: str, at: str, resolutions: dict[str, Resolution], choices: dict[str, str]) -> Plan:
     writer = getattr(reading.CLIENTS[inspection.session.client], "write", None)
     first, found = inspection, findings
     resolving.check(inspection, resolutions)
@@ -161,7 +159,7 @@ def _plan(
         origins = {new: before.get(old, old) for new, old in spliced.lineage.items()} | spliced.added
         origins = {new: old for new, old in origins.items() if new != old}
         last = current
-        current = inspecting.inspect(spliced.source, first.resume_as, first.session.client, first.policy)
+        current = inspecting.inspect(spliced.source, first.resume_as, first.session.client, first.policy, first.kept)
         found = rulebook.diagnose(current)
     return Plan(
         client=first.session.client,

@@ -8,7 +8,7 @@ from typing import Any
 from . import wording
 from .findings import Finding, Severity
 from .inspection import Inspection
-from .operations import left_out
+from .operations import left_out, only_kept
 
 FORMS = ("all", "screen", "rows", "state", "request", "findings", "operations")
 
@@ -36,7 +36,7 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
         return f"This session can't be resumed: {state.refused}."
     blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]
     if said == "needs-reconciliation":
-        uncertain = [operation for operation in inspection.operations if operation.state == "uncertain" and (operation.call or left_out(operation))]
+        uncertain = [each for each in inspection.operations if each.state == "uncertain" and (each.call or left_out(each) or only_kept(each))]
         if not uncertain:
             return "A tool may have run without any row that says so: look at what it could have changed before anybody goes on."
         more = f" and {wording.count(len(uncertain) - 1, 'other call')}" if len(uncertain) > 1 else ""

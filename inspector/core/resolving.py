@@ -38,7 +38,8 @@ def text_for(resolution: Resolution | None) -> str:
 def _who(resolution: Resolution) -> str:
     """`anna checked on 2026-11-30 12:34 UTC`."""
     when = f" on {resolution.at[:10]} {resolution.at[11:16]} UTC" if resolution.at else ""
-    return f"{resolution.by or 'A person'} checked{when}"
+    second = f", {resolution.confirmed_by} confirmed it" if resolution.confirmed_by else ""
+    return f"{resolution.by or 'A person'} checked{when}{second}"
 
 
 def is_error(resolution: Resolution | None) -> bool:
@@ -113,8 +114,8 @@ def _said(resolution: Resolution | None) -> dict[str, str]:
 
 def _words(resolution: Resolution) -> dict[str, str]:
     """The words that a person left, who it was, and that no second person confirmed it."""
-    stamp = STAMP if resolution.by and resolution.outcome != "unknown" else ""
-    found = {"says": resolution.text.strip(), "by": resolution.by, "stamp": stamp}
+    stamp = STAMP if resolution.by and not resolution.confirmed_by and resolution.outcome != "unknown" else ""
+    found = {"says": resolution.text.strip(), "by": resolution.by, "confirmed_by": resolution.confirmed_by, "stamp": stamp}
     return {name: text for name, text in found.items() if text}
 
 
@@ -127,7 +128,8 @@ def _noted(context: Context, operation: Operation) -> list[Step]:
         return []
     id = context.step_id(CODE, row)
     mark = context.mark(id)
-    changed = {**{name: item for name, item in value.items() if name not in ("resolution", "says", "by", "stamp")}, **said, context.write.MARK: mark}
+    bare = {name: item for name, item in value.items() if name not in ("resolution", "says", "by", "confirmed_by", "stamp")}
+    changed = {**bare, **said, context.write.MARK: mark}
     why = f"A person says about {operation.call_id or operation.key}: {resolution.outcome}. The note about the call that was left out keeps it."
     return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": operation.call_id or ""})]
 

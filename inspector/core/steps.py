@@ -31,6 +31,8 @@ class Resolution:
     """Name of the person; blank where it is not known."""
     at: str = ""
     """ISO 8601 time with `Z` at which they said so; blank where it is not known."""
+    confirmed_by: str = ""
+    """Name of the second person, who approved it; blank where there was none."""
 
 
 @dataclass(slots=True)
@@ -149,9 +151,7 @@ class Context:
         In the middle it must not be newer than what follows: some releases continue at the newest row.
         """
         times = (
-            other.at
-            for other in reversed(self.session.rows)
-            if other.part == row.part and other.index <= row.index and moment(other.at) is not None
+            other.at for other in reversed(self.session.rows) if other.part == row.part and other.index <= row.index and moment(other.at) is not None
         )
         before = next(times, None)
         if before is None or (self.is_last(row) and self.at > before and self.is_newest(row, before)):

@@ -83,7 +83,9 @@ class Session(models.Model):
     imported_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     source_kind = models.CharField(max_length=10, choices=SourceKind.choices)
     origin = models.CharField(max_length=64, blank=True)
-    """Digest of the place on this machine that it came from: a second import of a file that grew adds a revision. Never the path itself."""
+    """Digest of the place on this machine that it came from: a second import of a file that grew adds a revision."""
+    place = models.CharField(max_length=4000, blank=True)
+    """That place as a path, so that it can be looked whether the file has changed since; blank for an upload, a fork and a member of an archive."""
 
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
     relation = models.CharField(max_length=10, choices=Relation.choices, blank=True, default=Relation.NONE)

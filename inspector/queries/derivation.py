@@ -11,14 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from inspector.core import inspection, reading, report, rulebook
+from inspector.core.canonical import digest
 from inspector.core.errors import CoreError
 from inspector.core.findings import Finding
 from inspector.core.inspection import Inspection
+from inspector.core.kept import Kept
+from inspector.core.policy import Policy
 from inspector.core.source import Source
 from inspector.core.state import ResumeAs, RuntimeState
 from inspector.core.verdicts import Drop, Reason, Stage
 from inspector.models import Revision
 
+from . import ledger
 from .artifacts import source_of
 
 log = logging.getLogger(__name__)
@@ -39,14 +43,18 @@ class Derivation:
     failed: str = ""
 
 
-def derive(*, source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None) -> Derivation:
+def derive(
+    *, source: Source, resume_as: ResumeAs = ResumeAs(), client: str | None = None, policy: Policy | None = None, kept: tuple[Kept, ...] = ()
+) -> Derivation:
     """Inspect, diagnose, judge. Never refuses bytes: where the derivation itself fails, the rows are kept and `failed` says why.
 
-    Raises ReadError for an unknown client or a source that changes while it is read.
+    `policy` is that in force where none is given; `kept` is what the ledger says of the session. Raises ReadError for an unknown client or a source
+    that changes while it is read.
     """
+    policy = policy or ledger.policy()
     try:
         with collection_paused(source):
-            looked = inspection.inspect(source, resume_as, client)
+            looked = inspection.inspect(source, resume_as, client, policy, kept)
             findings = rulebook.diagnose(looked)
     except CoreError:
         raise
@@ -84,7 +92,7 @@ def _rows_only(source: Source, client: str | None, why: str) -> Derivation:
     return Derivation(Inspection(session, ResumeAs(), state, None, [], None, shown=[]), [], "", why, failed=why)
 
 
-Key = tuple[str, str, tuple[tuple[str, str], ...], ResumeAs]
+Key = tuple[str, str, tuple[tuple[str, str], ...], ResumeAs, int, str]
 
 
 class _Held:
@@ -117,11 +125,13 @@ _held = _Held()
 
 def inspection_of(*, revision: Revision, resume_as: ResumeAs = ResumeAs()) -> Derivation:
     """The derivation of a stored revision, with any resume options. Held for the next request. Raises ReadError, OSError."""
-    key = (revision.digest, revision.session.client, tuple(sorted(revision.hints.items())), resume_as)
+    policy, kept = ledger.policy(), ledger.kept_of(revision.session)
+    said = digest([[each.key, each.state, each.says] for each in kept])
+    key = (revision.digest, revision.session.client, tuple(sorted(revision.hints.items())), resume_as, policy.version, said)
     found = _held.get(key)
     if found is None:
         source = source_of(revision)
-        found = derive(source=source, resume_as=resume_as, client=revision.session.client)
+        found = derive(source=source, resume_as=resume_as, client=revision.session.client, policy=policy, kept=kept)
         _held.put(key, sum(len(part.data) for part in source.parts), found)
     return found
 

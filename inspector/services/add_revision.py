@@ -11,6 +11,7 @@ from django.db import transaction
 from inspector.core.source import Source
 from inspector.models import Revision, Session
 from inspector.models.text import clean
+from inspector.queries import ledger
 from inspector.queries.derivation import derive
 
 from .append_audit import append_audit
@@ -47,7 +48,7 @@ def _write(
     known = kept(part.sha256() for part in source.parts)
     with Incoming() as incoming:
         hashes = incoming.take(source.parts, known)
-        derivation = derive(source=source, client=base.session.client)
+        derivation = derive(source=source, client=base.session.client, kept=ledger.kept_of(base.session))
         with transaction.atomic():
             incoming.save()
             if session.pk is None:

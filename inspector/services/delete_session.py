@@ -16,6 +16,7 @@ from inspector.models.text import clean
 
 from .append_audit import append_audit
 from .artifacts import erase_unused
+from .forget_operations import forget_operations
 
 PERMISSION = "inspector.erase_session"
 ABANDONED = timedelta(days=1)
@@ -61,6 +62,7 @@ def _erase(session: Session, actor: AbstractUser | None, action: str, reason: st
         Session.objects.filter(pk__in=sessions).update(current=None)
         Revision.objects.filter(pk__in=revisions).delete()
         pk = session.pk
+        forget_operations(sessions)
         Session.objects.filter(pk__in=sessions).delete()
         freed = erase_unused(hashes)
         details = {"name": session.name, "native_id": session.native_id, "reason": clean(reason), "sha256": main, "freed": freed}

@@ -29,6 +29,7 @@ from inspector.queries.derivation import collection_paused, derive
 from .append_audit import append_audit
 from .artifacts import Incoming, digest_of, erase_unused, kept
 from .delete_session import apply_retention
+from .forget_operations import forget_operations
 from .write_revision import write_revision
 
 
@@ -117,7 +118,7 @@ def announce(candidates: Sequence[Candidate], actor: AbstractBaseUser | None, ru
             if draft is None:
                 draft = Session.objects.create(
                     native_id=clean(candidate.id, 200), name=clean(candidate.name, 255), slug=clean(candidate.slug, 255), imported_by=actor,
-                    source_kind=candidate.tree.kind, origin=origin, last_activity=now,
+                    source_kind=candidate.tree.kind, origin=origin, place=place_of(candidate), last_activity=now,
                 )  # fmt: skip
                 run.sessions.append(draft.pk)
             drafts.append(draft)
@@ -128,6 +129,12 @@ def origin_of(candidate: Candidate) -> str:
     """Digest of the place of a file of this machine; blank for uploads and archives."""
     path = candidate.tree.origins.get(candidate.main)
     return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest() if path else ""
+
+
+def place_of(candidate: Candidate) -> str:
+    """That place as a path; blank where a database can't hold it."""
+    path = str(candidate.tree.origins.get(candidate.main) or "")
+    return path if clean(path, 4000) == path else ""
 
 
 def _import_one(source: Source, draft: Session, actor: AbstractBaseUser | None, bounds: Limits, run: Run) -> Outcome:
@@ -214,6 +221,7 @@ def undo(run: Run, actor: AbstractBaseUser | None, why: str) -> None:
         revisions = Revision.objects.filter(Q(pk__in=run.revisions) | Q(session__in=run.sessions))
         hashes = set(RevisionPart.objects.filter(revision__in=revisions).values_list("artifact_id", flat=True))
         revisions.delete()
+        forget_operations(run.sessions)
         Session.objects.filter(pk__in=run.sessions).delete()
         erase_unused(hashes)
         append_audit(actor=actor, action="import-undone", details={"why": why, "sessions": len(run.sessions)})

@@ -19,7 +19,7 @@ from inspector.models import Artifact, AuditEntry, Finding, IndexedRow, Revision
 from inspector.queries import derivation as deriving
 from inspector.queries import indexing
 from inspector.queries.artifacts import source_of
-from inspector.services import write_revision
+from inspector.services import write_findings, write_revision
 from inspector.services.artifacts import Incoming
 from inspector.services.import_sessions import Cancelled, Progress, import_sessions, limits
 from tests.shell.sessions import DAMAGED, OTHER, PARTS_OF_SID, SID, bring, bring_bytes, packed, transcript, uploaded, write_home
@@ -183,11 +183,14 @@ def test_a_cancelled_import_takes_back_the_new_revision_of_a_known_session(home:
 
 
 @commits
-@pytest.mark.parametrize("where", ["write_rows", "write_parts", "describe", "counts_of"])
-def test_an_import_that_fails_in_the_middle_leaves_nothing(home: Path, data_dir: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("module, where", [(write_revision, "write_rows"), (write_revision, "write_parts"), (write_revision, "sync_ledger"),
+    (write_findings, "describe"), (write_findings, "counts_of")])  # fmt: skip
+def test_an_import_that_fails_in_the_middle_leaves_nothing(
+    home: Path, data_dir: Path, module: Any, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bring_bytes(transcript(turns=7))
     before = everything(data_dir)
-    real, calls = getattr(write_revision, where), []
+    real, calls = getattr(module, where), []
 
     def fails(*args: Any, **asked: Any) -> Any:
         calls.append(1)
@@ -195,7 +198,7 @@ def test_an_import_that_fails_in_the_middle_leaves_nothing(home: Path, data_dir:
             raise OSError("No space left on device")
         return real(*args, **asked)
 
-    monkeypatch.setattr(write_revision, where, fails)
+    monkeypatch.setattr(module, where, fails)
     with pytest.raises(OSError, match="No space left"):
         bring(home)
     assert len(calls) == 3 and everything(data_dir) == before

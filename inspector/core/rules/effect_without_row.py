@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from .. import wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..operations import left_out
+from ..operations import left_out, only_kept
 
 CODES = ("effect-without-row",)
 
@@ -28,7 +28,7 @@ CODES = ("effect-without-row",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each operation of the ledger that no row holds."""
     for operation in inspection.operations:
-        if operation.state == "uncertain" and operation.call is None and not left_out(operation):
+        if operation.state == "uncertain" and operation.call is None and not left_out(operation) and not only_kept(operation):
             yield Finding(
                 "effect-without-row",
                 Severity.ERROR,

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from .. import wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..operations import left_out
+from ..operations import left_out, only_kept
 
 CODES = ("uncertain-operation",)
 
@@ -35,6 +35,13 @@ def find(inspection: Inspection) -> Iterator[Finding]:
                 "uncertain-operation", Severity.ERROR, tuple(each.row for each in operation.evidence if each.row),
                 f"We don't know if this happened: {wording.operation(operation.tool, operation.arguments)} was left out of the conversation "
                 "by a repair, and the model does not know of it. Check the target before it is repeated.",
+                operation=operation.key,
+            )  # fmt: skip
+        if operation.state == "uncertain" and only_kept(operation):
+            yield Finding(
+                "uncertain-operation", Severity.ERROR, (),
+                f"We don't know if this happened: {wording.operation(operation.tool, operation.arguments)} stands in the ledger and in no row. "
+                "Check the target before anything is repeated.",
                 operation=operation.key,
             )  # fmt: skip
         if operation.state != "uncertain" or operation.call is None:

@@ -1,0 +1,28 @@
+"""Roles: what the groups of Django may do. Services ask for the permission, never for the group."""
+
+from __future__ import annotations
+
+VIEW = "inspector.view_session"
+HANDLE = "inspector.handle_session"
+DECIDE = "inspector.decide_operation"
+ADMINISTER = "inspector.administer_inspector"
+ERASE = "inspector.erase_session"
+REVEAL = "inspector.reveal_secret"
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "viewer": (VIEW,),
+    "operator": (VIEW, HANDLE),
+    "approver": (VIEW, DECIDE),
+    "administrator": (VIEW, HANDLE, DECIDE, ADMINISTER, ERASE, REVEAL),
+}
+"""Group -> permissions. A person may be in several."""
+
+WORDS = {
+    VIEW: "see sessions",
+    HANDLE: "bring in, repair, fork, export and take over sessions, and say what happened",
+    DECIDE: "approve operations and decide what others said happened",
+    ADMINISTER: "change the policy, targets, probes and access tokens",
+    ERASE: "delete sessions",
+    REVEAL: "see masked secrets",
+}
+"""Permission -> what it lets a person do."""

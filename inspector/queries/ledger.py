@@ -1,0 +1,170 @@
+"""The kept ledger: digests of what approvers see, what is open, what was settled, as values that derivation, pages and the gate ask for."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from inspector.core.canonical import digest
+from inspector.core.kept import Kept
+from inspector.core.policy import BUILT_IN, Policy
+from inspector.core.steps import Resolution
+from inspector.models import Approval, Claim, Evidence, Operation, PolicyVersion, Run, Session
+from inspector.models.clock import DatabaseNow
+
+State, Outcome = Operation.State, Operation.Outcome
+QUIET = timedelta(seconds=300)
+"""Quiet period of what has no declared target: the longest pause of a worker plus the longest time that a request may be under way."""
+
+
+def policy() -> Policy:
+    """The policy in force: the newest version, or the built-in tables alone."""
+    newest = PolicyVersion.objects.first()
+    return Policy.from_json(newest.policy) if newest else BUILT_IN
+
+
+def policy_number() -> int:
+    """Number of the policy in force; 0 for the built-in tables alone."""
+    return PolicyVersion.objects.values_list("number", flat=True).first() or 0
+
+
+def digest_of(operation: Operation) -> str:
+    """SHA-256 of what an approver is shown. The revision of the transcript and the policy in force belong to it: a change of them asks again."""
+    session = operation.run.session
+    return digest(
+        {
+            "operation": operation.key, "tool": operation.tool, "arguments": operation.arguments,
+            "target": [operation.target.name if operation.target else "", operation.target_text], "environment": operation.environment,
+            "effect": operation.effect, "run": operation.run_id, "revision": session.current_id if session else None,
+            "policy": [operation.policy, policy_number()], "key": operation.idempotency_key,
+        }
+    )  # fmt: skip
+
+
+def claim_digest(claim: Claim, evidence: list[Evidence]) -> str:
+    """SHA-256 of what the second person is shown of a claim."""
+    return digest(
+        {
+            "operation": claim.operation.key, "outcome": claim.outcome, "statement": claim.statement, "related": claim.related_id,
+            "effect_exists": claim.effect_exists, "claimant": claim.claimant_id,
+            "evidence": [[each.pk, each.kind, each.says, each.url, each.sha256, each.verdict] for each in sorted(evidence, key=lambda each: each.pk)],
+        }
+    )  # fmt: skip
+
+
+def of_session(session: Session) -> QuerySet[Operation]:
+    """Operations that count for a session: those of its transcript and of its sub-agents, and those that were registered for its run."""
+    return Operation.objects.filter(
+        Q(sessions=session) | Q(run__session=session) | Q(sessions__parent=session, sessions__relation=Session.Relation.SUB_AGENT)
+    ).distinct()
+
+
+def of_run(run: Run) -> QuerySet[Operation]:
+    """Operations that count for a run, with or without a session."""
+    return of_session(run.session) if run.session else run.operations.all()
+
+
+def valid_approval(operation: Operation) -> Approval | None:
+    """An approval of exactly this, unused and not expired. Whether its giver may still give it is asked by whoever uses it."""
+    return operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).order_by("pk").first()
+
+
+def quiet_until(operation: Operation) -> datetime | None:
+    """From then on “not found” is evidence; None where it is not known when it was last sent."""
+    if operation.send_by is None:
+        return None
+    return operation.send_by + (timedelta(seconds=operation.target.quiet_seconds) if operation.target else QUIET)
+
+
+def queue(*, state: str = "", before: int | None = None) -> QuerySet[Operation]:
+    """Operations newest first; of one state, or with a claim to decide (`claims`), or all that a person must look at."""
+    found = Operation.objects.select_related("run__session", "target").order_by("-pk")
+    if state == "claims":
+        found = found.filter(claims__state=Claim.State.OPEN)
+    else:
+        found = found.filter(state=state) if state else found.filter(state__in=Operation.OPEN)
+    return found if before is None else found.filter(pk__lt=before)
+
+
+def decided(operation: Operation) -> Claim | None:
+    """The claim that settled it, the last one where it was undone since."""
+    return operation.claims.filter(state=Claim.State.APPROVED).select_related("claimant", "decided_by").last()
+
+
+DERIVED = {
+    State.PROPOSED: "waiting-approval", State.APPROVED: "waiting-approval", State.CANCELLED: "not-started", State.EXPIRED: "not-started",
+    State.DISPATCHED: "uncertain", State.CONFIRMED: "confirmed", State.FAILED: "failed", State.UNCERTAIN: "uncertain", State.RESOLVED: "resolved",
+}  # fmt: skip
+"""State of the kept ledger -> state of a derivation."""
+
+
+def kept_of(session: Session) -> tuple[Kept, ...]:
+    """What the ledger says of a session's operations, for its derivation."""
+    found = of_session(session).select_related("target").order_by("pk")
+    return tuple(
+        Kept(
+            key=each.key, state=DERIVED[State(each.state)], says=says(each), call_id=each.call_id or None, tool=each.tool, arguments=each.arguments,
+            effect=each.effect, why_effect=each.why_effect, target=each.target_text or None, policy=each.policy,
+            own=each.origin != Operation.Origin.RECORDED,
+        )
+        for each in found
+        if each.state != State.CONFIRMED or each.origin != Operation.Origin.RECORDED
+    )  # fmt: skip
+
+
+def says(operation: Operation) -> str:
+    """What the ledger knows, in a sentence."""
+    claim = decided(operation) if operation.state == State.RESOLVED else None
+    if claim is not None:
+        second = "without a second person" if claim.alone else f"{claim.decided_by or 'a person who is gone'} approved it"
+        return f"{Outcome(operation.outcome).label}, says {claim.claimant or 'a person who is gone'}; {second}: “{claim.statement}”"
+    if operation.origin == Operation.Origin.REPORTED:
+        return f"{operation.proposer or 'A person'} reported that it may have happened: “{operation.reason}”"
+    if operation.origin == Operation.Origin.LIVE:
+        return f"An application registered it: {State(operation.state).label}."
+    return "It stands in the ledger: nobody has found out yet what happened."
+
+
+HAPPENED = {Outcome.APPLIED: True, Outcome.NOT_APPLIED: False, Outcome.COMPENSATED: True}
+PREFIX = {Outcome.COMPENSATED: "It was undone since. ", Outcome.SUPERSEDED: "It is no longer needed. "}
+
+
+def resolutions_of(session: Session) -> dict[str, Resolution]:
+    """What was settled about a session's operations, by key, as a repair tells it to the model."""
+    found = {}
+    settled = (
+        of_session(session)
+        .filter(state__in=(State.RESOLVED, State.CONFIRMED, State.FAILED))
+        .exclude(state__in=(State.CONFIRMED, State.FAILED), origin=Operation.Origin.RECORDED)
+    )
+    for each in settled.select_related("proposer"):
+        claim = decided(each)
+        if claim is None:
+            happened = each.state == State.CONFIRMED
+            text, by, second, at = "The application recorded the target's own answer.", str(each.proposer or ""), "", each.changed
+        else:
+            happened = HAPPENED.get(Outcome(each.outcome), bool(claim.effect_exists))
+            text, by = PREFIX.get(Outcome(each.outcome), "") + claim.statement, str(claim.claimant or "")
+            second, at = "" if claim.alone else str(claim.decided_by or ""), claim.decided_at or each.changed
+        found[each.key] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
+    return found
+
+
+def as_json(operation: Operation) -> dict[str, Any]:
+    """An operation as the API and the gate's ticket show it."""
+    return {
+        "id": operation.pk, "key": operation.key, "run": operation.run_id, "session": operation.run.session_id, "origin": operation.origin,
+        "intent": operation.intent, "call_id": operation.call_id or None, "tool": operation.tool, "arguments": operation.arguments,
+        "target": operation.target.name if operation.target else None, "target_text": operation.target_text or None,
+        "environment": operation.environment or None, "effect": operation.effect, "why_effect": operation.why_effect, "policy": operation.policy,
+        "state": operation.state, "outcome": operation.outcome or None, "digest": operation.digest,
+        "idempotency_key": operation.idempotency_key or None, "key_valid_until": _iso(operation.key_valid_until), "sent_at": _iso(operation.sent_at),
+        "send_by": _iso(operation.send_by), "quiet_until": _iso(quiet_until(operation)), "retry_of": operation.retry_of_id,
+        "response": operation.response, "reason": operation.reason or None,
+    }  # fmt: skip
+
+
+def _iso(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None

@@ -1,0 +1,75 @@
+"""The gate before a session goes on: every condition is looked at again under the lease. The answer is a ticket, or each line that fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from inspector.models import Lease, Operation, Revision, Session
+from inspector.models.roles import HANDLE
+from inspector.queries import ledger, readiness
+
+from .append_audit import append_audit
+from .cancel_operation import expire_approvals
+from .moves import Refused
+from .permit import permit
+from .register_run import run_of
+from .release_lease import release_lease
+from .take_over import SECONDS, take_over
+
+State = Operation.State
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to go on with exactly this revision, while the lease is current."""
+
+    session: Session
+    revision: Revision
+    lease: Lease
+    completed: list[Operation]
+    """Done or found to have happened: not to be done again."""
+    allowed: list[Operation]
+    """Approved and not sent yet."""
+    forbidden: list[Operation]
+    """Refused, withdrawn, expired, found not to have happened, or not approved: not without a new approval."""
+    lines: list[readiness.Line]
+    audit_head: str
+
+
+def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness.Asked, seconds: int = SECONDS) -> Ticket:
+    """A ticket, and a lease of `seconds`. Raises PermissionDenied, and Refused: `busy`, or `not-ready` with the failing `lines`: no lease is kept."""
+    permit(actor, HANDLE)
+    with transaction.atomic():
+        run = run_of(session)
+    expire_approvals(run=run)
+    lease = take_over(run=run, actor=actor, holder=asked.holder, seconds=seconds)
+    asked = replace(asked, holder=lease.holder, fence=lease.fence)
+    session.refresh_from_db()
+    lines = readiness.lines(session, asked)
+    failing = [line for line in lines if not line.passed]
+    details: dict[str, Any] = {"run": run.pk, "holder": lease.holder, "fence": lease.fence, "attested": asked.attested}
+    if failing or session.current is None:
+        with transaction.atomic():
+            append_audit(actor=actor, action="resume-refused", session=session.pk, details=details | {"lines": [line.name for line in failing]})
+        release_lease(run=run, actor=actor, holder=lease.holder, fence=lease.fence)
+        raise Refused("not-ready", "It may not resume yet.", lines=failing)
+    operations = list(ledger.of_session(session).order_by("pk"))
+    with transaction.atomic():
+        entry = append_audit(
+            actor=actor, action="resume-allowed", session=session.pk,
+            details=details | {"revision": session.current.number, "digest": session.current.digest},
+        )  # fmt: skip
+    return Ticket(
+        session, session.current, lease, [each for each in operations if _done(each)], [each for each in operations if each.state == State.APPROVED],
+        [each for each in operations if not _done(each) and each.state != State.APPROVED], lines, entry.hash,
+    )  # fmt: skip
+
+
+def _done(operation: Operation) -> bool:
+    happened = (Operation.Outcome.APPLIED, Operation.Outcome.COMPENSATED)
+    return operation.state == State.CONFIRMED or (operation.state == State.RESOLVED and operation.outcome in happened)
+

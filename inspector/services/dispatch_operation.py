@@ -1,0 +1,75 @@
+"""Record that an operation is about to be sent, before it is. The right to send belongs to the caller that gets the answer, and to nobody later."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import F, Q
+
+from inspector.models import Approval, Lease, Operation, Target
+from inspector.models.clock import DatabaseNow
+from inspector.models.roles import DECIDE, HANDLE
+from inspector.queries import ledger, readiness
+
+from .approve_operation import repeatable
+from .moves import Refused, deed, hold, move
+from .permit import may, permit
+
+State = Operation.State
+
+
+def dispatch_operation(*, operation: Operation, actor: AbstractBaseUser, holder: str, fence: int) -> Operation:
+    """The operation in state dispatched; its approval is used up. From uncertain only where its target knows the same key again.
+
+    Raises PermissionDenied, and Refused (`stale-lease`, `no-approval`, `changed`, `not-eligible`, `run-uncertain`, `not-repeatable`,
+    `changed-meanwhile`). An answer that the caller does not get (a lost connection) gives no right to send.
+    """
+    permit(actor, HANDLE)
+    operation.refresh_from_db()
+    with deed(actor=actor, action="dispatch-operation", run=operation.run, operation=operation):
+        lease = hold(operation.run, holder=holder, fence=fence, actor=actor)
+        again = operation.state == State.UNCERTAIN
+        if again:
+            repeatable(operation)
+        elif operation.state != State.APPROVED:
+            raise Refused("changed-meanwhile", "It is not approved and waiting to be sent.")
+        if operation.digest != ledger.digest_of(operation):
+            raise Refused("changed", "The action, its session or the policy changed since it was approved. Propose it again.")
+        _others_known(operation)
+        line = readiness.eligible(operation)
+        if not line.passed:
+            raise Refused("not-eligible", line.says, **line.details)
+        approval = _use_approval(operation)
+        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow(), "send_by": _send_by(lease)}
+        if not again and operation.target and operation.target.kind == Target.Kind.KEY and operation.idempotency_key:
+            changes["key_valid_until"] = DatabaseNow() + timedelta(seconds=operation.target.key_valid_seconds)
+        return move(
+            operation, to=State.DISPATCHED, actor=actor, action="operation-repeated" if again else "operation-dispatched",
+            details={"fence": fence, "holder": holder, "approval": approval.pk}, **changes,
+        )  # fmt: skip
+
+
+def _send_by(lease: Lease) -> object:
+    """After its lease has run out, a worker that keeps to it sends nothing any more."""
+    return lease.expires_at
+
+
+def _others_known(operation: Operation) -> None:
+    unknown = ledger.of_run(operation.run).filter(state=State.UNCERTAIN).exclude(pk=operation.pk).first()
+    if unknown is not None:
+        raise Refused("run-uncertain", f"We don't know if {unknown.tool} happened. Find out first.", operation=unknown.pk)
+
+
+def _use_approval(operation: Operation) -> Approval:
+    """Use up one valid approval whose giver, like the proposer, may still do so today. Raises Refused."""
+    if operation.proposer_id is not None and not may(operation.proposer, HANDLE):
+        raise Refused("no-approval", "Who proposed it may not do so any more.")
+    given = operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).select_related("approver")
+    approval = next((each for each in given if may(each.approver, DECIDE) and (each.alone or each.approver_id != operation.proposer_id)), None)
+    if approval is None:
+        raise Refused("no-approval", "Its approval was used, has run out, or its giver may not give it any more. Ask for a new one.")
+    unused = Q(pk=approval.pk, used_at=None, expires_at__gt=DatabaseNow(), digest=F("operation__digest"))
+    if Approval.objects.filter(unused).update(used_at=DatabaseNow()) != 1:
+        raise Refused("no-approval", "Its approval was used by somebody else meanwhile.")
+    return approval

@@ -1,0 +1,78 @@
+"""Register what an application or agent is about to do, before it does it: nothing is sent, and only one attempt of an intent is open at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from inspector.core.canonical import canonical, digest
+from inspector.core.effects import effect_of, policy_version
+from inspector.core.operations import target_of
+from inspector.models import Operation, Run, Target
+from inspector.models.roles import HANDLE
+from inspector.models.text import clean, clean_json
+from inspector.queries import ledger
+
+from .append_audit import append_audit
+from .moves import Refused, deed
+from .permit import permit
+
+LONGEST_ARGUMENTS = 1_000_000
+"""Characters of the arguments as JSON."""
+
+
+def propose_operation(
+    *, run: Run, actor: AbstractBaseUser, tool: str, arguments: Any, intent: str = "", call_id: str = "", target: str = "", environment: str = "",
+    idempotency_key: str = "", retry_of: Operation | None = None,
+) -> Operation:  # fmt: skip
+    """The operation, in state proposed. Without `intent`, the same tool and arguments in the same run are the same intent.
+
+    A retry is a new operation of the same intent; it is allowed where the earlier one was refused by its target or did not happen. Raises
+    PermissionDenied, ValidationError for values that mean nothing, and Refused (`same-intent`, `no-retry`).
+    """
+    permit(actor, HANDLE)
+    tool, arguments = clean(tool.strip(), 200), clean_json(arguments)
+    if not tool:
+        raise ValidationError("An operation needs a tool: the name of what is to be done.")
+    if len(canonical(arguments)) > LONGEST_ARGUMENTS:
+        raise ValidationError(f"The arguments are longer than {LONGEST_ARGUMENTS:,} characters as JSON. Register a reference to them instead.")
+    declared = Target.objects.filter(name=target, active=True).first() if target else None
+    if target and declared is None:
+        raise ValidationError(f"No target named {target!r} is declared. An administrator declares targets on the policy page.")
+    with deed(actor=actor, action="propose-operation", run=run, operation=retry_of):
+        if retry_of is not None:
+            _may_retry(retry_of, run)
+        intent = retry_of.intent if retry_of else clean(intent, 200) or digest([run.pk, tool, arguments])
+        attempt = Operation.objects.filter(client=run.client, intent=intent).count() + 1
+        policy = ledger.policy()
+        effect = effect_of(run.client, tool, arguments, policy)
+        operation = Operation(
+            run=run, origin=Operation.Origin.LIVE, key="live-" + digest([run.pk, intent, attempt])[:24], intent=intent, call_id=clean(call_id, 200),
+            client=run.client, tool=tool, arguments=arguments, target_text=clean(target_of(arguments), 2000), target=declared,
+            target_kind=declared.kind if declared else "http-service", environment=clean(environment, 80), effect=str(effect.name),
+            why_effect=clean(effect.why), policy=policy_version(policy), state=Operation.State.PROPOSED, proposer=actor,
+            idempotency_key=clean(idempotency_key, 200), retry_of=retry_of,
+        )  # fmt: skip
+        operation.digest = ledger.digest_of(operation)
+        try:
+            with transaction.atomic():
+                operation.save(force_insert=True)
+        except IntegrityError:
+            raise Refused("same-intent", "Another operation of the same intent is open, or has been tried again already.") from None
+        if run.session is not None:
+            operation.sessions.add(run.session)
+        append_audit(
+            actor=actor, action="operation-proposed", session=run.session_id,
+            details={"operation": operation.key, "tool": tool, "to": operation.state, "run": run.pk, "digest": operation.digest},
+        )  # fmt: skip
+    return operation
+
+
+def _may_retry(earlier: Operation, run: Run) -> None:
+    not_applied = earlier.state == Operation.State.RESOLVED and earlier.outcome == Operation.Outcome.NOT_APPLIED
+    settled = earlier.state == Operation.State.FAILED or not_applied
+    if not settled or earlier.run_id != run.pk:
+        raise Refused("no-retry", "Only what was refused by its target, or did not happen, may be tried again. Find out first what happened.")

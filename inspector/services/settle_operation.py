@@ -1,0 +1,57 @@
+"""Record how a sent operation ended: only what the target itself said counts as done or refused. What comes too late is kept as evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+
+from inspector.models import Evidence, Operation
+from inspector.models.roles import HANDLE
+from inspector.models.text import clean, clean_json
+
+from .append_audit import append_audit
+from .moves import TAKEN_OVER, Refused, deed, hold, move
+from .permit import permit
+
+ENDS = {
+    "confirmed": (Operation.State.CONFIRMED, "operation-confirmed"),
+    "failed": (Operation.State.FAILED, "operation-failed"),
+    "uncertain": (Operation.State.UNCERTAIN, "operation-uncertain"),
+}
+"""What a worker may say -> the state and the entry of the trail. `failed` means: the target said that it did nothing."""
+
+
+def settle_operation(
+    *, operation: Operation, actor: AbstractBaseUser, holder: str, fence: int, end: str, response: Any = None, reason: str = ""
+) -> Operation:
+    """The operation as it is then. Raises PermissionDenied, ValidationError for an unknown `end`, and Refused (`stale-lease`, `changed-meanwhile`);
+    the response is then kept as evidence of the kind late-result."""
+    permit(actor, HANDLE)
+    if end not in ENDS:
+        raise ValidationError(f"{end!r} is no end of an operation: use {', '.join(ENDS)}.")
+    if end == "failed" and response is None:
+        raise ValidationError("“failed” means that the target said it did nothing: send its response. After a timeout or a 5xx say “uncertain”.")
+    operation.refresh_from_db()
+    state, action = ENDS[end]
+
+    def keep() -> None:
+        late = Evidence.objects.create(
+            operation=operation, kind=Evidence.Kind.LATE_RESULT, by=actor, says=f"{clean(holder, 200)} said “{end}” after its lease was gone.",
+            details={"end": end, "response": clean_json(response), "fence": fence, "reason": clean(reason)},
+        )  # fmt: skip
+        append_audit(
+            actor=actor, action="evidence-added", session=operation.run.session_id,
+            details={"operation": operation.key, "evidence": late.pk, "kind": late.kind},
+        )  # fmt: skip
+
+    with deed(actor=actor, action="settle-operation", run=operation.run, operation=operation, keep=keep):
+        hold(operation.run, holder=holder, fence=fence, actor=actor)
+        if operation.state != Operation.State.DISPATCHED or operation.fence != fence:
+            raise Refused("stale-lease", TAKEN_OVER)
+        return move(
+            operation, to=state, actor=actor, action=action, where=Q(fence=fence), details={"fence": fence}, response=clean_json(response),
+            reason=clean(reason),
+        )  # fmt: skip
