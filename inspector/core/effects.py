@@ -32,9 +32,9 @@ def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN)
     trusted = policy.trusted(client, tool)
     if trusted is not None:
         return worst([_annotated(*trusted, policy.version), *_named(tool)])
-    key = COMMAND_TOOLS.get(client, {}).get(tool)
-    if key is not None:
-        return _command(arguments, key)
+    if tool in COMMAND_TOOLS.get(client, {}):
+        script = script_of(client, tool, arguments)
+        return unknown("no command was recorded") if script is None else script_effect(script)
     judge = BY_ARGUMENTS.get(client, {}).get(tool)
     if judge is not None:
         return judge(arguments)
@@ -60,21 +60,22 @@ def _named(tool: str) -> list[Effect]:
     return [destructive(f"the name of the tool says {word}") for word in words if word in TAKES_AWAY][:1]
 
 
-def _command(arguments: Any, key: str) -> Effect:
-    command = arguments.get(key) if isinstance(arguments, dict) else None
+def script_of(client: str, tool: str, arguments: Any) -> str | None:
+    """The shell script that a call runs; None for a tool that runs none, and where no command was recorded."""
+    key = COMMAND_TOOLS.get(client, {}).get(tool)
+    command = arguments.get(key) if key is not None and isinstance(arguments, dict) else None
     if isinstance(command, str):
-        return script_effect(command)
+        return command
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         return _argument_vector(command)
-    return unknown("no command was recorded")
+    return None
 
 
-def _argument_vector(words: list[str]) -> Effect:
+def _argument_vector(words: list[str]) -> str:
     """`["bash", "-lc", SCRIPT]` is the script; any other list is one plain command."""
     if len(words) == 3 and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1] in ("-c", "-lc"):
-        return script_effect(words[2])
-    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
-    return script_effect(quoted)
+        return words[2]
+    return " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
 
 
-__all__ = ["Effect", "EffectClass", "effect_of", "policy_version", "worst"]
+__all__ = ["Effect", "EffectClass", "effect_of", "policy_version", "script_of", "worst"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from .effect_class import Effect, mutating, read_only, unknown, worst
+from .effect_class import Effect, EffectClass, mutating, read_only, unknown, worst
 from .shell_commands import Word, command
 
 if TYPE_CHECKING:
@@ -80,6 +80,28 @@ def script_effect(script: str, depth: int = 0) -> Effect:
     if "cd" in names and "git" in names:
         found.append(unknown("git runs in another folder, whose settings can name programs"))
     return worst(found or [read_only("nothing is run")])
+
+
+@lru_cache(maxsize=4096)
+def changing_commands(script: str) -> tuple[tuple[str, ...], ...] | None:
+    """Words of the commands in a script that do more than read, wherever they stand ("" for a word that the shell computes).
+
+    None where the script can't be read, or writes to a file by itself.
+    """
+    root = _parser().parse(script[:LONGEST].encode("utf-8", "replace")).root_node
+    if root.has_error or len(script) > LONGEST:
+        return None
+    found: list[tuple[str, ...]] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type == "file_redirect" and _redirect(node).name is not EffectClass.READ_ONLY:
+            return None
+        if node.type == "command" and any(effect.name is not EffectClass.READ_ONLY for effect in _command(node, [], 0)):
+            words = [child.children[0] if child.type == "command_name" and child.children else child for child in node.children if child.is_named]
+            found.append(tuple(_word(word).text or "" for word in words if word.type not in ("variable_assignment", "file_redirect")))
+        stack += reversed(node.children)
+    return tuple(found)
 
 
 def _parts(root: Node, depth: int) -> Iterator[Effect]:

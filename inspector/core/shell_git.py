@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .effect_class import Effect, destructive, idempotent, mutating, read_only, unknown
 
@@ -31,19 +32,23 @@ def _long(words: list[str], *names: str) -> bool:
     return any(len(word) > 3 and word.startswith("--") and any(name.startswith(word.split("=")[0]) for name in names) for word in words)
 
 
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Git's own options without their values, and the subcommand with its words."""
+    options, rest = [], list(words)
+    while rest and rest[0].startswith("-"):
+        options.append(rest.pop(0))
+        if options[-1] in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env") and rest:
+            rest.pop(0)
+    return options, rest
+
+
 def git(words: list[str]) -> Effect:
     """Effect of `git WORDS`."""
-    rest = list(words)
-    elsewhere = False
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        if option == "--no-pager":
-            continue
+    options, rest = split(words)
+    for option in options:
         if option in ("--version", "--help"):
             return read_only(f"git {option} only prints")
-        elsewhere = True  # another folder's configuration, or configuration given here, can name programs to run
-        if option in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env") and rest:
-            rest.pop(0)
+    elsewhere = any(option != "--no-pager" for option in options)  # another folder's settings, or settings given here, can name programs to run
     if not rest:
         return unknown("git without a command") if elsewhere else read_only("git prints its help")
     effect = _subcommand(rest[0], rest[1:])
