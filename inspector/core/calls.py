@@ -8,8 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final, Literal
 
 from .session import Row
+
+ABSENT: Final = "absent"
+"""Stands for a file's content, or for its digest, where there is no file."""
+Known = bytes | Literal["absent"] | None
+"""What a file held before a call: its bytes, ABSENT, or None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from .session import Session
 from .source import Source
 
 CLIENTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, raw)}
-"""Name -> client package. Each offers NAME, TITLE, sniff, read, resume, screen, recorded_request, calls, arguments and PROFILES."""
+"""Name -> client package. Each offers NAME, TITLE, sniff, read, resume, screen, recorded_request, calls, arguments, content_before and PROFILES."""
 
 
 def sniff(source: Source) -> str:

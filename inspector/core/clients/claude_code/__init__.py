@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import write
 from .calls import arguments, calls
+from .file_history import content_before
 from .profiles import PROFILES
 from .read import read, read_line, sniff
 from .recorded import agent_requests, all_requests, recorded_request
@@ -15,6 +16,6 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "continue_choice", "listed", "read", "read_line",
-    "recorded_request", "resume", "screen", "screen_items", "sniff", "write",
+    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "content_before", "continue_choice", "listed", "read",
+    "read_line", "recorded_request", "resume", "screen", "screen_items", "sniff", "write",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...calls import Call, Calls
+from ...calls import Call, Calls, Known
 from ...jsonspans import lines
 from ...screen import ScreenItem
 from ...session import Row, RowKind, Session
@@ -60,4 +60,9 @@ def calls(session: Session) -> Calls:
 
 def arguments(session: Session, call: Call) -> None:
     """No call is known."""
+    return None
+
+
+def content_before(session: Session, row: str, call_id: str | None, path: str) -> Known:
+    """No file is known."""
     return None
