@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from inspector.core.canonical import digest
+from inspector.core.inspection import Inspection
 from inspector.core.kept import Kept
 from inspector.core.policy import BUILT_IN, Policy
 from inspector.core.steps import Resolution
@@ -30,15 +31,18 @@ def policy_number() -> int:
     return PolicyVersion.objects.values_list("number", flat=True).first() or 0
 
 
-def digest_of(operation: Operation) -> str:
-    """SHA-256 of what an approver is shown. The revision of the transcript and the policy in force belong to it: a change of them asks again."""
+def digest_of(operation: Operation, number: int | None = None) -> str:
+    """SHA-256 of what an approver is shown. The revision of the transcript and the policy in force belong to it: a change of them asks again.
+
+    `number` is that of the policy in force, for a caller that has asked already.
+    """
     session = operation.run.session
     return digest(
         {
             "operation": operation.key, "tool": operation.tool, "arguments": operation.arguments,
             "target": [operation.target.name if operation.target else "", operation.target_text], "environment": operation.environment,
             "effect": operation.effect, "run": operation.run_id, "revision": session.current_id if session else None,
-            "policy": [operation.policy, policy_number()], "key": operation.idempotency_key,
+            "policy": [operation.policy, policy_number() if number is None else number], "key": operation.idempotency_key,
         }
     )  # fmt: skip
 
@@ -131,8 +135,15 @@ HAPPENED = {Outcome.APPLIED: True, Outcome.NOT_APPLIED: False, Outcome.COMPENSAT
 PREFIX = {Outcome.COMPENSATED: "It was undone since. ", Outcome.SUPERSEDED: "It is no longer needed. "}
 
 
-def resolutions_of(session: Session) -> dict[str, Resolution]:
-    """What was settled about a session's operations, by key, as a repair tells it to the model."""
+def resolutions_of(inspection: Inspection, session: Session) -> dict[str, Resolution]:
+    """What was settled about the operations of one revision, by their keys in it, as a repair tells it to the model."""
+    settled = _settled(session)
+    found = {each.key: settled.get(each.key) or settled.get(f"call {each.call_id}") for each in inspection.operations} if settled else {}
+    return {key: resolution for key, resolution in found.items() if resolution is not None}
+
+
+def _settled(session: Session) -> dict[str, Resolution]:
+    """By key; what an application registered for a call by `call` and the call's id."""
     found = {}
     settled = (
         of_session(session)
@@ -148,7 +159,8 @@ def resolutions_of(session: Session) -> dict[str, Resolution]:
             happened = HAPPENED.get(Outcome(each.outcome), bool(claim.effect_exists))
             text, by = PREFIX.get(Outcome(each.outcome), "") + claim.statement, str(claim.claimant or "")
             second, at = "" if claim.alone else str(claim.decided_by or ""), claim.decided_at or each.changed
-        found[each.key] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
+        name = f"call {each.call_id}" if each.origin == Operation.Origin.LIVE else each.key
+        found[name] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
     return found
 
 

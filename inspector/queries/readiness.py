@@ -94,15 +94,14 @@ def _transcript(session: Session) -> Line:
 
 def unwritten_resolutions(revision: Revision) -> list[str]:
     """Keys of settled operations whose call a row of this revision answers with something else than what was found out."""
-    settled = ledger.resolutions_of(revision.session)
-    looked = inspection_of(revision=revision).inspection if settled else None
-    found = []
-    for operation in looked.operations if looked else ():
-        if operation.call_id and (resolution := settled.get(operation.key)) is not None:
-            marks = {each.kind for each in operation.evidence}
-            if f"resolved-{resolution.outcome}" not in marks and operation.call is not None and operation.on_branch:
-                found.append(operation.key)
-    return found
+    inspection = inspection_of(revision=revision).inspection
+    settled = ledger.resolutions_of(inspection, revision.session)
+    by_key = {each.key: each for each in inspection.operations} if settled else {}
+    return [
+        key
+        for key, resolution in settled.items()
+        if by_key[key].call is not None and by_key[key].on_branch and f"resolved-{resolution.outcome}" not in {e.kind for e in by_key[key].evidence}
+    ]
 
 
 def _source(session: Session, asked: Asked) -> Iterator[Line]:
@@ -157,7 +156,7 @@ def _may(user: Any, permission: str) -> bool:
 
 def _policy(session: Session) -> Line:
     number = ledger.policy_number()
-    wrong = [each for each in ledger.of_session(session).filter(state__in=Operation.OPEN) if f"policy {number}" not in each.policy]
+    wrong = [each for each in ledger.of_session(session).filter(state__in=Operation.OPEN) if not each.policy.endswith(f"policy {number}")]
     if wrong:
         return Line("policy", False, f"The policy changed since {wrong[0].tool} was judged: look at it again.", wrong[0].pk)
     return Line("policy", True, f"Policy version {number} is in force." if number else "The built-in policy is in force.")
