@@ -12,9 +12,11 @@ from typing import Any
 
 from .effect_class import Effect, EffectClass, destructive, idempotent, mutating, read_only, unknown, worst
 from .effect_tables import BY_ARGUMENTS, COMMAND_TOOLS, TABLES, VERSION
-from .policy import BUILT_IN, Annotations, Policy
+from .policy import BUILT_IN, Annotations, Policy, Rule
 from .shell import script_effect
 
+JOINS = re.compile(r"[;&|<>()$`\n]")
+"""What a script must hold to be more than one plain command."""
 TAKES_AWAY = frozenset("delete remove drop destroy purge prune terminate wipe erase truncate uninstall revoke".split())
 
 
@@ -27,8 +29,7 @@ def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN)
     """Effect of one call. `arguments` is the parsed JSON of the call, or None where it is not recorded whole."""
     ruled = policy.rule_for(client, tool, arguments)
     if ruled is not None:
-        number, rule = ruled
-        return Effect(rule.effect, f"{rule.why} (rule {number} of policy version {policy.version})")
+        return _ruled(*ruled, policy.version, script_of(client, tool, arguments))
     trusted = policy.trusted(client, tool)
     if trusted is not None:
         return worst([_annotated(*trusted, policy.version), *_named(tool)])
@@ -42,6 +43,14 @@ def effect_of(client: str, tool: str, arguments: Any, policy: Policy = BUILT_IN)
     if known is not None:
         return known
     return worst([unknown("a tool of an MCP server" if "__" in tool or tool.startswith("mcp_") else "not a tool of the client's own"), *_named(tool)])
+
+
+def _ruled(number: int, rule: Rule, version: int, script: str | None) -> Effect:
+    """The rule's class. A glob that matched a script of several parts vouches for none of them: the worst of all counts."""
+    said = Effect(rule.effect, f"{rule.why} (rule {number} of policy version {version})")
+    if script is None or not rule.pointer or rule.glob == script or not JOINS.search(script):
+        return said
+    return worst([said, script_effect(script)])
 
 
 def _annotated(server: str, said: Annotations, version: int) -> Effect:

@@ -268,11 +268,16 @@ class _Ledger:
 
     def _without_row(self, found: WithoutRow) -> Operation:
         says = f"The client noted that it used {found.tool}, the turn is unfinished, and no row holds the call."
+        evidence = [Evidence("tools-used", says, found.noted.ref), Evidence("unfinished-turn", "No answer follows this message.", found.after.ref)]
+        effect = effect_of(self.session.client, found.tool, None, self.policy)
+        reads = effect.name is EffectClass.READ_ONLY
+        if reads:
+            evidence.append(Evidence("only-reads", "The tool only reads: nothing in the world depends on whether it ran.", found.noted.ref, "strong"))
         return Operation(
-            key=key_of(None, found.tool, ["no row", found.after.id]), call_id=None, tool=found.tool, arguments=None, effect="unknown",
-            why_effect="the call was never saved", state="uncertain", on_branch=found.after.ref in self.branch, call=None, result=None,
-            evidence=(Evidence("tools-used", says, found.noted.ref), Evidence("unfinished-turn", "No answer follows this message.", found.after.ref)),
-            policy=self.version,
+            key=key_of(None, found.tool, ["no row", found.after.id]), call_id=None, tool=found.tool, arguments=None, effect=str(effect.name),
+            why_effect=f"{effect.why} (judged by the tool alone: the call was never saved)", state="resolved" if reads else "uncertain",
+            on_branch=found.after.ref in self.branch, call=None, result=None, evidence=tuple(evidence), policy=self.version,
+            declared_target=self._declared(found.tool, None),
         )  # fmt: skip
 
     def _left_out(self, note: LeftOut) -> Operation:

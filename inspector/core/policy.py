@@ -1,8 +1,8 @@
 """An operator's own word on what calls change: rules, and the MCP servers whose annotations are believed. A value with a version.
 
 A policy sorts work for people, like the built-in tables; it never permits a call. Its rules are tried in order and the first that matches
-decides, over everything else. Annotations come from here alone: a transcript holds none, and a server's word counts only where an operator
-listed the server (schema of the Model Context Protocol, `ToolAnnotations`).
+decides, over everything else (but see `Rule` for scripts of several parts). Annotations come from here alone: a transcript holds none, and a
+server's word counts only where an operator listed the server (schema of the Model Context Protocol, `ToolAnnotations`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ SERVER_TOOL = {"gemini-cli": re.compile(r"mcp_([^_]+)_(.+)", re.DOTALL), "": re.
 class Rule:
     """What one kind of call changes. Globs match the whole text, upper and lower case told apart (`*`, `?`, `[abc]`, `[!abc]`).
 
-    A glob knows nothing of shells: `git log*` on a command also matches `git log; rm -rf .`. For commands, name whole texts.
+    A glob knows nothing of shells: `git log*` on a command also matches `git log; rm -rf .`. So a rule with an argument decides alone only over
+    a single plain command, or where the glob is the whole script, letter by letter; over any other script the worst part still wins.
     """
 
     tool: str

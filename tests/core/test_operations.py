@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from inspector.capture import folder
 from inspector.core import fork, repair, rulebook
+from inspector.core.effect_class import EffectClass
 from inspector.core.effects import policy_version
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.operations import Operation, key_of, target_of
-from inspector.core.policy import BUILT_IN
+from inspector.core.policy import BUILT_IN, Policy, Rule
 from inspector.core.source import Part, Source
 from inspector.core.steps import Resolution
 from tests.core.transcripts import SESSION, Transcript, call, result, text
@@ -212,6 +213,23 @@ def test_a_tool_that_was_used_without_a_row() -> None:
     assert (suspected.tool, suspected.call, suspected.state, suspected.on_branch) == ("Write", None, "uncertain", True)
     assert len(made([text("Done.")])) == 1
     assert [op.tool for op in made([call("T2", "Write", file_path="a")])] == ["Bash", "Write"]
+
+
+def test_a_tool_that_was_used_without_a_row_is_judged_by_its_name_and_rule() -> None:
+    made = Transcript()
+    made.record("tools-used", tools=["Bash", "Read", "mcp__shop__pay", "mcp__shop__list"])
+    made.user("more")
+    rule = Rule("mcp__shop__pay", EffectClass.DESTRUCTIVE, "pays", target="shop")
+    pointed = Rule("mcp__shop__list", EffectClass.READ_ONLY, "lists", pointer="/page", glob="*")
+    found = {op.tool: op for op in made.inspect(policy=Policy(1, (rule, pointed))).operations}
+    assert [(op.tool, op.effect, op.state, op.declared_target) for op in found.values()] == [
+        ("Bash", "unknown", "uncertain", ""),
+        ("Read", "read-only", "resolved", ""),
+        ("mcp__shop__pay", "destructive", "uncertain", "shop"),
+        ("mcp__shop__list", "unknown", "uncertain", ""),
+    ]
+    assert all(op.why_effect.endswith("(judged by the tool alone: the call was never saved)") for op in found.values())
+    assert [op.tool for op in found.values() if "only-reads" in [evidence.kind for evidence in op.evidence]] == ["Read"]
 
 
 def test_an_agent_is_as_bad_as_its_transcript() -> None:
