@@ -152,13 +152,13 @@ class _Ledger:
 
     def _overlay(self, listed: list[Operation], kept: Sequence[Kept]) -> list[Operation]:
         """Give each operation the state that the kept ledger has for it; returns those that no row and no note speaks of."""
-        by_key, by_call = {each.key: each for each in kept}, {each.call_id: each for each in kept if each.own and each.call_id is not None}
+        by_key = {key_of(each.call_id, each.tool, each.arguments) if each.own and each.call_id else each.key: each for each in kept}
         calls = {each.call_id for each in kept}
         found = set()
         for operation in listed:
             if operation.call_id not in calls:
                 continue
-            said = by_key.get(operation.key) or by_call.get(operation.call_id or "")
+            said = by_key.get(operation.key)
             if said is not None:
                 found.add(said.key)
                 evidence = (*operation.evidence, Evidence(KEPT, said.says, None, "strong"))

@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from inspector.core.canonical import digest
 from inspector.core.inspection import Inspection
 from inspector.core.kept import Kept
+from inspector.core.operations import key_of
 from inspector.core.policy import BUILT_IN, Policy
 from inspector.core.steps import Resolution
 from inspector.models import Approval, Claim, Evidence, Operation, PolicyVersion, Run, Session
@@ -138,12 +139,11 @@ PREFIX = {Outcome.COMPENSATED: "It was undone since. ", Outcome.SUPERSEDED: "It 
 def resolutions_of(inspection: Inspection, session: Session) -> dict[str, Resolution]:
     """What was settled about the operations of one revision, by their keys in it, as a repair tells it to the model."""
     settled = _settled(session)
-    found = {each.key: settled.get(each.key) or settled.get(f"call {each.call_id}") for each in inspection.operations} if settled else {}
-    return {key: resolution for key, resolution in found.items() if resolution is not None}
+    return {each.key: settled[each.key] for each in inspection.operations if each.key in settled} if settled else {}
 
 
 def _settled(session: Session) -> dict[str, Resolution]:
-    """By key; what an application registered for a call by `call` and the call's id."""
+    """By the key that a transcript gives the operation."""
     found = {}
     settled = (
         of_session(session)
@@ -159,7 +159,7 @@ def _settled(session: Session) -> dict[str, Resolution]:
             happened = HAPPENED.get(Outcome(each.outcome), bool(claim.effect_exists))
             text, by = PREFIX.get(Outcome(each.outcome), "") + claim.statement, str(claim.claimant or "")
             second, at = "" if claim.alone else str(claim.decided_by or ""), claim.decided_at or each.changed
-        name = f"call {each.call_id}" if each.origin == Operation.Origin.LIVE else each.key
+        name = key_of(each.call_id, each.tool, each.arguments) if each.origin == Operation.Origin.LIVE and each.call_id else each.key
         found[name] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
     return found
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q
 
 from inspector.models import Approval, Operation, Target
 from inspector.models.clock import DatabaseNow
@@ -37,7 +38,10 @@ def approve_operation(*, operation: Operation, actor: AbstractBaseUser, digest: 
         if digest != operation.digest or operation.digest != ledger.digest_of(operation):
             raise Refused("changed", "The action changed since it was shown to you. Look at it again.", digest=ledger.digest_of(operation))
         if operation.state == Operation.State.PROPOSED:
-            move(operation, to=Operation.State.APPROVED, actor=actor, action="operation-approved", details={"digest": digest, "alone": alone})
+            move(
+                operation, to=Operation.State.APPROVED, actor=actor, action="operation-approved", where=Q(digest=digest),
+                details={"digest": digest, "alone": alone},
+            )  # fmt: skip
         elif operation.state == Operation.State.UNCERTAIN:
             append_audit(
                 actor=actor, action="repeat-approved", session=operation.run.session_id,

@@ -13,7 +13,6 @@ from inspector.models.roles import HANDLE
 from inspector.queries import ledger, readiness
 
 from .append_audit import append_audit
-from .cancel_operation import expire_approvals
 from .moves import Refused
 from .permit import permit
 from .register_run import run_of
@@ -45,7 +44,6 @@ def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness
     permit(actor, HANDLE)
     with transaction.atomic():
         run = run_of(session)
-    expire_approvals(run=run)
     lease = take_over(run=run, actor=actor, holder=asked.holder, seconds=seconds)
     asked = replace(asked, holder=lease.holder, fence=lease.fence)
     session.refresh_from_db()
@@ -72,4 +70,3 @@ def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness
 def _done(operation: Operation) -> bool:
     happened = (Operation.Outcome.APPLIED, Operation.Outcome.COMPENSATED)
     return operation.state == State.CONFIRMED or (operation.state == State.RESOLVED and operation.outcome in happened)
-

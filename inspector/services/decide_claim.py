@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from inspector.models import Claim
 from inspector.models.roles import DECIDE, HANDLE
+from inspector.queries import ledger
 
 from .append_audit import append_audit
 from .claims import check, close, settle
@@ -27,7 +28,7 @@ def decide_claim(*, claim: Claim, actor: AbstractBaseUser, digest: str, approve:
             raise Refused("own-claim", "Who says what happened can't approve it. Ask another person with the role “approver”.")
         if claim.state != Claim.State.OPEN:
             raise Refused("changed-meanwhile", "It was decided by somebody else meanwhile.")
-        if digest != claim.digest:
+        if digest != claim.digest or claim.digest != ledger.claim_digest(claim, list(claim.evidence.all())):
             raise Refused("changed", "What was said changed since it was shown to you. Look at it again.", digest=claim.digest)
         if approve:
             if not may(claim.claimant, HANDLE):

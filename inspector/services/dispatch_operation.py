@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import F, Q
 
-from inspector.models import Approval, Lease, Operation, Target
+from inspector.models import Approval, Operation, Target
 from inspector.models.clock import DatabaseNow
 from inspector.models.roles import DECIDE, HANDLE
 from inspector.queries import ledger, readiness
@@ -41,18 +41,13 @@ def dispatch_operation(*, operation: Operation, actor: AbstractBaseUser, holder:
         if not line.passed:
             raise Refused("not-eligible", line.says, **line.details)
         approval = _use_approval(operation)
-        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow(), "send_by": _send_by(lease)}
+        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow(), "send_by": lease.expires_at}
         if not again and operation.target and operation.target.kind == Target.Kind.KEY and operation.idempotency_key:
             changes["key_valid_until"] = DatabaseNow() + timedelta(seconds=operation.target.key_valid_seconds)
         return move(
             operation, to=State.DISPATCHED, actor=actor, action="operation-repeated" if again else "operation-dispatched",
-            details={"fence": fence, "holder": holder, "approval": approval.pk}, **changes,
+            where=Q(digest=operation.digest), details={"fence": fence, "holder": holder, "approval": approval.pk}, **changes,
         )  # fmt: skip
-
-
-def _send_by(lease: Lease) -> object:
-    """After its lease has run out, a worker that keeps to it sends nothing any more."""
-    return lease.expires_at
 
 
 def _others_known(operation: Operation) -> None:

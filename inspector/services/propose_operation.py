@@ -17,6 +17,7 @@ from inspector.models.text import clean, clean_json
 from inspector.queries import ledger
 
 from .append_audit import append_audit
+from .cancel_operation import expire_approvals
 from .moves import Refused, deed
 from .permit import permit
 
@@ -43,6 +44,7 @@ def propose_operation(
     if target and declared is None:
         raise ValidationError(f"No target named {target!r} is declared. An administrator declares targets on the policy page.")
     with deed(actor=actor, action="propose-operation", run=run, operation=retry_of):
+        expire_approvals(run=run)
         if retry_of is not None:
             _may_retry(retry_of, run)
         intent = retry_of.intent if retry_of else clean(intent, 200) or digest([run.pk, tool, arguments])

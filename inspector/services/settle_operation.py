@@ -22,6 +22,7 @@ ENDS = {
     "uncertain": (Operation.State.UNCERTAIN, "operation-uncertain"),
 }
 """What a worker may say -> the state and the entry of the trail. `failed` means: the target said that it did nothing."""
+SERVER_ERRORS, TIMED_OUT = 500, 408
 
 
 def settle_operation(
@@ -34,6 +35,9 @@ def settle_operation(
         raise ValidationError(f"{end!r} is no end of an operation: use {', '.join(ENDS)}.")
     if end == "failed" and response is None:
         raise ValidationError("“failed” means that the target said it did nothing: send its response. After a timeout or a 5xx say “uncertain”.")
+    status = response.get("status") if isinstance(response, dict) else None
+    if end == "failed" and isinstance(status, int) and (status >= SERVER_ERRORS or status == TIMED_OUT):
+        raise ValidationError(f"A status of {status} does not say that nothing was done: say “uncertain”.")
     operation.refresh_from_db()
     state, action = ENDS[end]
 

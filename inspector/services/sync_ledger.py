@@ -11,7 +11,7 @@ from inspector.core.calls import Outcome as Answered
 from inspector.core.canonical import canonical
 from inspector.core.inspection import Inspection
 from inspector.core.operations import Operation as Derived
-from inspector.core.operations import only_kept
+from inspector.core.operations import key_of, only_kept
 from inspector.models import Evidence, Operation, Revision, Run, Session, Target
 from inspector.models.text import clean, clean_json
 from inspector.queries import ledger
@@ -58,16 +58,16 @@ def _marked(operation: Derived) -> str | None:
 
 
 def _known(session: Session, found: list[Derived]) -> dict[str, Operation]:
-    """Kept operations by their key, and those that an application registered for this session by `call` and the id of their call."""
+    """Kept operations by the key that a transcript gives them: also those that an application registered for their call."""
     known, keys = {}, [clean(each.key, KEY) for each in found]
     for start in range(0, len(keys), 500):
         known |= {each.key: each for each in Operation.objects.filter(client=session.client, key__in=keys[start : start + 500])}
     live = ledger.of_session(session).filter(origin=Operation.Origin.LIVE).exclude(call_id="") if found else ()
-    return known | {f"call {each.call_id}": each for each in live}
+    return known | {key_of(each.call_id, each.tool, each.arguments): each for each in live}
 
 
 def _of(known: dict[str, Operation], operation: Derived) -> Operation | None:
-    return known.get(clean(operation.key, KEY)) or known.get(f"call {operation.call_id}")
+    return known.get(clean(operation.key, KEY))
 
 
 def _add(run: Run, session: Session, new: list[Derived], inspection: Inspection, actor: AbstractBaseUser | None) -> dict[str, Operation]:
