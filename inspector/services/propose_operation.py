@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from inspector.core.canonical import canonical, digest
 from inspector.core.effects import effect_of, policy_version
 from inspector.core.operations import target_of
+from inspector.core.targets import kind_of
 from inspector.models import Operation, Run, Target
 from inspector.models.roles import HANDLE
 from inspector.models.text import clean, clean_json
@@ -40,7 +41,8 @@ def propose_operation(
         raise ValidationError("An operation needs a tool: the name of what is to be done.")
     if len(canonical(arguments)) > LONGEST_ARGUMENTS:
         raise ValidationError(f"The arguments are longer than {LONGEST_ARGUMENTS:,} characters as JSON. Register a reference to them instead.")
-    declared = Target.objects.filter(name=target, active=True).first() if target else None
+    ruled = ledger.policy().rule_for(run.client, tool, arguments)
+    declared = Target.objects.filter(name=target or (ruled[1].target if ruled else ""), active=True).first()
     if target and declared is None:
         raise ValidationError(f"No target named {target!r} is declared. An administrator declares targets on the policy page.")
     with deed(actor=actor, action="propose-operation", run=run, operation=retry_of):
@@ -51,10 +53,11 @@ def propose_operation(
         attempt = Operation.objects.filter(client=run.client, intent=intent).count() + 1
         policy = ledger.policy()
         effect = effect_of(run.client, tool, arguments, policy)
+        kind = kind_of(tool, str(effect.name), arguments, run.client, declared.kind if declared else "")
         operation = Operation(
             run=run, origin=Operation.Origin.LIVE, key="live-" + digest([run.pk, intent, attempt])[:24], intent=intent, call_id=clean(call_id, 200),
             client=run.client, tool=tool, arguments=arguments, target_text=clean(target_of(arguments), 2000), target=declared,
-            target_kind=declared.kind if declared else "http-service", environment=clean(environment, 80), effect=str(effect.name),
+            target_kind=kind, environment=clean(environment, 80), effect=str(effect.name),
             why_effect=clean(effect.why), policy=policy_version(policy), state=Operation.State.PROPOSED, proposer=actor,
             idempotency_key=clean(idempotency_key, 200), retry_of=retry_of,
         )  # fmt: skip

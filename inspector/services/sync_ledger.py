@@ -12,6 +12,7 @@ from inspector.core.canonical import canonical
 from inspector.core.inspection import Inspection
 from inspector.core.operations import Operation as Derived
 from inspector.core.operations import key_of, only_kept
+from inspector.core.targets import kind_of
 from inspector.models import Evidence, Operation, Revision, Run, Session, Target
 from inspector.models.text import clean, clean_json
 from inspector.queries import ledger
@@ -91,11 +92,12 @@ def _add(run: Run, session: Session, new: list[Derived], inspection: Inspection,
 
 def _operation(run: Run, session: Session, found: Derived, inspection: Inspection, target: Target | None) -> Operation:
     arguments = clean_json(found.arguments)
+    kind = kind_of(found.tool, found.effect, found.arguments, session.client, target.kind if target else "")
     called = _moment(inspection.row(found.call).at) if found.call else None
     return Operation(
         run=run, origin=Operation.Origin.RECORDED, key=clean(found.key, KEY), intent=clean(found.key, KEY), call_id=clean(found.call_id, KEY),
         client=session.client, tool=clean(found.tool, KEY), arguments=arguments if len(canonical(arguments)) <= LONGEST else None,
-        target_text=clean(found.target, 2000), target=target, target_kind=target.kind if target else "http-service", effect=found.effect,
+        target_text=clean(found.target, 2000), target=target, target_kind=kind, effect=found.effect,
         why_effect=clean(found.why_effect), policy=clean(found.policy, 80), state=State.UNCERTAIN, sent_at=called,
         send_by=max(filter(None, (called, session.last_activity)), default=None), row=found.call or "",
         recorded=[{"kind": each.kind, "says": clean(each.says), "row": each.row, "grade": each.grade} for each in found.evidence],
