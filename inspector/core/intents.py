@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from . import index
 from .inspection import Inspection
 from .operations import Operation, key_of
+from .session import Row
 
 LOOKED_AHEAD = 300
 """Later operations that are searched for one of the same intent."""
@@ -51,23 +53,41 @@ def retries(inspection: Inspection) -> list[tuple[Operation, Operation]]:
     return found
 
 
-def _retries(inspection: Inspection) -> list[tuple[Operation, Operation]]:
-    listed = [operation for operation in inspection.operations if operation.call is not None and operation.call_id is not None]
-    found = []
-    for number, first in enumerate(listed):
-        known = _known_from(inspection, first)
-        row = inspection.row(first.call or "")
-        for second in listed[number + 1 : number + 1 + LOOKED_AHEAD]:
-            later = inspection.row(second.call or "")
-            if later.part != row.part or (known is not None and later.index > known):
-                break
-            if second.tool != first.tool or second.state in DID_NOT_RUN or index.message_of(later) == index.message_of(row):
-                continue
-            intent = intent_of(first.tool, first.arguments)
-            if intent is not None and intent == intent_of(second.tool, second.arguments) and first.effect != "read-only":
-                found.append((first, second))
-                break
-    return found
+def _retries(inspection: Inspection) -> Iterator[tuple[Operation, Operation]]:
+    listed = [
+        (operation, inspection.row(operation.call)) for operation in inspection.operations
+        if operation.call is not None and operation.call_id is not None
+    ]  # fmt: skip
+    newest: dict[str, int] = {}
+    waiting: dict[tuple[int, str, str | None], _Attempt] = {}
+    for number, (operation, row) in enumerate(listed):
+        known = _known_from(inspection, operation)
+        following = listed[number + 1][1] if number + 1 < len(listed) else None
+        opens = known is None or (following is not None and following.part == row.part and following.index < known)
+        if not opens and number - newest.get(operation.tool, -LOOKED_AHEAD) >= LOOKED_AHEAD:
+            continue
+        act = (row.part, operation.tool, intent_of(operation.tool, operation.arguments))
+        first = waiting.get(act)
+        if first is not None and first.precedes(number, row) and operation.state not in DID_NOT_RUN and first.operation.effect != "read-only":
+            yield first.operation, operation
+            del waiting[act]
+        if opens and act[2] is not None and (first is None or index.message_of(first.row) != index.message_of(row)):
+            newest[operation.tool] = number
+            waiting[act] = _Attempt(number, operation, row, known)
+
+
+class _Attempt(NamedTuple):
+    """A call of which nothing is known up to a row."""
+
+    number: int
+    operation: Operation
+    row: Row
+    known: int | None
+
+    def precedes(self, number: int, row: Row) -> bool:
+        """Whether a later call was made while nothing was known of this one."""
+        open_ = self.known is None or row.index <= self.known
+        return open_ and number - self.number <= LOOKED_AHEAD and index.message_of(self.row) != index.message_of(row)
 
 
 def _known_from(inspection: Inspection, operation: Operation) -> int | None:

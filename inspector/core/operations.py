@@ -11,9 +11,10 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
@@ -129,6 +130,7 @@ class _Ledger:
         self.policy, self.version = policy, policy_version(policy)
         self.branch = frozenset(state.branch)
         self._effects: dict[int, Effect] = {}
+        self._texts: dict[int, str] = {}
         self.by_id: dict[tuple[int, str], list[Call]] = defaultdict(list)
         for call in book.calls:
             if call.id is not None:
@@ -338,23 +340,28 @@ class _Ledger:
 
     def _later(self, operation: Operation, call: Call) -> Iterable[Evidence]:
         """Later calls that name the target; and the model's next claim that the work is done, which proves nothing."""
-        later = self._calls_after(call)
-        target, found = operation.target, 0
-        for each in later if target else ():
-            if found < LATER_READS and target and target in json.dumps(self._arguments(each), ensure_ascii=False):
-                yield self._names_target(each, target)
-                found += 1
-        claim = self._claim(call, later)
+        target = operation.target
+        naming = (each for each in self._calls_after(call) if target and target in self._argument_text(each))
+        for each in islice(naming, LATER_READS if target else 0):
+            yield self._names_target(each, target or "")
+        claim = self._claim(call)
         if claim is not None:
             yield Evidence("assistant-claim", "The model says later that something was done. What it says is no proof.", claim.ref, "none")
 
-    def _calls_after(self, call: Call) -> list[Call]:
+    def _calls_after(self, call: Call) -> Iterator[Call]:
         """The next calls of the same part that stand in another message."""
         message = _message(call)
-        return [
-            each for each in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD]
-            if each.row.part == call.row.part and (message is None or _message(each) != message)
-        ]  # fmt: skip
+        for each in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD]:
+            if each.row.part == call.row.part and (message is None or _message(each) != message):
+                yield each
+
+    def _argument_text(self, call: Call) -> str:
+        """The call's arguments as one text. Kept for the calls that the next uncertain operations look at too."""
+        if call.order not in self._texts:
+            if len(self._texts) >= 4 * LOOKED_AHEAD:
+                self._texts.clear()
+            self._texts[call.order] = json.dumps(self._arguments(call), ensure_ascii=False)
+        return self._texts[call.order]
 
     def _names_target(self, later: Call, target: str) -> Evidence:
         answers = self._answers([later])
@@ -363,9 +370,9 @@ class _Ledger:
             return Evidence("later-read", f"A later {later.tool} call looked at {target[:80]}: its result may tell.", answers[0].row.ref)
         return Evidence("later-call", f"A later {later.tool} call names {target[:80]}: what it did may tell.", later.row.ref)
 
-    def _claim(self, call: Call, later: list[Call]) -> Row | None:
+    def _claim(self, call: Call) -> Row | None:
         """The first row in which the model says that something was done, before any later call of it that changes something."""
-        busy = next((each.row.index for each in later if self._effect(each).name is not EffectClass.READ_ONLY), None)
+        busy = next((each.row.index for each in self._calls_after(call) if self._effect(each).name is not EffectClass.READ_ONLY), None)
         rows = self.session.rows
         start = bisect_right(rows, (call.row.part, call.row.index), key=lambda row: (row.part, row.index))
         for row in rows[start : start + LOOKED_AHEAD]:

@@ -35,6 +35,15 @@ def call(number: int) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": "ls"}}
 
 
+def attempt(number: int, parent: int, more: str) -> bytes:
+    """A call that writes, a result that only says that it was stopped, and words of the model."""
+    given = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"echo {more} >> out.txt"}}
+    stopped = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "Request timed out", "is_error": True}
+    said = [{"type": "text", "text": "Let me think about it. " * 100}]
+    rows = (("assistant", [given]), ("user", [stopped]), ("assistant", said))
+    return b"".join(row(kind, number + place, parent if place == 0 else number + place - 1, content) for place, (kind, content) in enumerate(rows))
+
+
 START = row("user", 0, None, "hello")
 SHAPES: dict[str, Callable[[], bytes]] = {
     "one row with many calls": lambda: START + row("assistant", 1, 0, [call(n) for n in range(6_000)]),
@@ -58,6 +67,8 @@ SHAPES: dict[str, Callable[[], bytes]] = {
     "one blank message of many rows": lambda: (
         START + b"".join(row("assistant", n, n - 1, [{"type": "text", "text": " "}], "msg") for n in range(1, 6_000))
     ),
+    "nobody knows how any call ended": lambda: START + b"".join(attempt(n, n - 1, str(n)) for n in range(1, 6_000, 3)),
+    "one call made again and again": lambda: START + b"".join(attempt(n, n - 1, "x") for n in range(1, 6_000, 3)),
     "many results of one call": lambda: (
         START + b"".join(row("user", n, n - 1, [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]) for n in range(1, 6_000))
     ),
