@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
 from django.utils.http import urlencode
+
+from inspector.models.roles import VIEW
+from inspector.services.permit import permit
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -46,3 +51,16 @@ def arrivals(get_response: Answer) -> Answer:
         return response
 
     return middleware
+
+
+class MembersOnly(LoginRequiredMiddleware):
+    """Every view needs a person who is signed in and may see sessions, unless the view says itself that it needs no sign-in.
+
+    One place for both questions: a page that is added later can't forget the second.
+    """
+
+    def process_view(self, request: HttpRequest, view_func: Callable[..., Any], view_args: Any, view_kwargs: Any) -> HttpResponseBase | None:
+        refused: HttpResponseBase | None = super().process_view(request, view_func, view_args, view_kwargs)
+        if refused is None and getattr(view_func, "login_required", True):
+            permit(request.user, VIEW)
+        return refused

@@ -16,7 +16,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, User
 from django.db import connections
 from django.test import Client
 
@@ -84,29 +84,34 @@ def data_dir(request: pytest.FixtureRequest) -> Path | None:
 # --- The same three people in every test ---
 
 
-def _person(name: str, *, permissions: bool) -> User:
+def _person(name: str, *roles: str) -> User:
     user = User.objects.create_user(name)
-    if permissions:
-        user.user_permissions.set(Permission.objects.filter(content_type__app_label="inspector"))
+    user.groups.set(Group.objects.filter(name__in=roles))
     return user
 
 
 @pytest.fixture
 def owner(db: None) -> User:
     """Brings sessions in and may do everything in the inspector."""
-    return _person("owner", permissions=True)
+    return _person("owner", "administrator")
 
 
 @pytest.fixture
 def team_mate(db: None) -> User:
     """May do everything too: the second person where two are needed."""
-    return _person("team-mate", permissions=True)
+    return _person("team-mate", "administrator")
 
 
 @pytest.fixture
 def stranger(db: None) -> User:
-    """Can sign in and may do nothing."""
-    return _person("stranger", permissions=False)
+    """Can sign in, and has no role: sees nothing."""
+    return _person("stranger")
+
+
+@pytest.fixture
+def viewer(db: None) -> User:
+    """May look at everything and change nothing."""
+    return _person("viewer", "viewer")
 
 
 @pytest.fixture

@@ -6,19 +6,20 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from inspector.models import Finding, IndexedRow, Revision, RevisionPart, Session
+from inspector.models.roles import ERASE
 from inspector.models.text import clean
 
 from .append_audit import append_audit
 from .artifacts import erase_unused
 from .forget_operations import forget_operations
+from .permit import permit
 
-PERMISSION = "inspector.erase_session"
 ABANDONED = timedelta(days=1)
 """An import that is still not at its end after this time was killed."""
 
@@ -28,8 +29,7 @@ def delete_session(*, session: Session, actor: AbstractUser, reason: str) -> int
 
     Raises PermissionDenied without the permission, ValidationError without a reason.
     """
-    if not actor.has_perm(PERMISSION):
-        raise PermissionDenied("You may not delete sessions. Ask somebody with the permission “erase session”.")
+    permit(actor, ERASE)
     if not reason.strip():
         raise ValidationError("Say why the session is deleted. The reason stays in the audit trail.")
     return _erase(session, actor, "session-deleted", reason.strip())

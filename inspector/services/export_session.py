@@ -20,9 +20,11 @@ from inspector.core.jsonspans import lines
 from inspector.core.masking import mask_bytes
 from inspector.core.source import Part
 from inspector.models import Revision
+from inspector.models.roles import HANDLE
 from inspector.queries.artifacts import source_of
 
 from .append_audit import append_audit
+from .permit import permit
 
 CHUNK = 1 << 20
 OLDEST = (1980, 1, 1, 0, 0, 0)
@@ -43,7 +45,8 @@ class Exported:
 
 
 def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> tuple[Exported, IO[bytes]]:
-    """A zip in a temporary file, at its start, to be unpacked into the client's home folder. Raises OSError, ReadError."""
+    """A zip in a temporary file, at its start, to be unpacked into the client's home folder. Raises PermissionDenied, OSError, ReadError."""
+    permit(actor, HANDLE)
     out = tempfile.TemporaryFile()
     try:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
@@ -62,7 +65,11 @@ def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secre
 
 
 def export_file(*, revision: Revision, path: Path, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> Exported:
-    """The main transcript alone, to a path that must not exist. Raises FileExistsError, OSError, ReadError; then no file is left."""
+    """The main transcript alone, to a path that must not exist.
+
+    Raises PermissionDenied, FileExistsError, OSError, ReadError; then no file is left.
+    """
+    permit(actor, HANDLE)
     place, part = _places(revision)[0]
     with _fresh(path) as stream:
         written = [(place, *_copy(part, stream, mask_secrets))]
@@ -70,7 +77,11 @@ def export_file(*, revision: Revision, path: Path, actor: AbstractBaseUser | Non
 
 
 def export_folder(*, revision: Revision, path: Path, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> Exported:
-    """All files below a folder laid out as the client's home; no file in it is ever replaced. Raises FileExistsError, OSError, ReadError."""
+    """All files below a folder laid out as the client's home; no file in it is ever replaced.
+
+    Raises PermissionDenied, FileExistsError, OSError, ReadError.
+    """
+    permit(actor, HANDLE)
     places = _places(revision)
     taken = next((path / place for place, _ in places if (path / place).exists()), None)
     if taken:

@@ -6,16 +6,19 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from inspector.core import fork
 from inspector.models import Revision, Session
+from inspector.models.roles import HANDLE
 from inspector.queries.derivation import inspection_of
 
 from .add_revision import add_fork
+from .permit import permit
 
 
 def fork_session(*, revision: Revision, actor: AbstractBaseUser, new_id: str, at: str, row: str | None) -> Session:
     """The new session. `at` is an ISO 8601 time; `row` the ref that the fork goes on from (None: where a resume would).
 
-    Raises PlanError where the fork would not be resumed as it should.
+    Raises PermissionDenied, PlanError where the fork would not be resumed as it should.
     """
+    permit(actor, HANDLE)
     made = fork.fork(inspection_of(revision=revision).inspection, new_id=new_id, at=at, row=row)
     plan = {"fork": made.session, "at": made.at, "left_behind": made.left_behind, "notes": made.notes}
     note = f"forked at row {made.at}"

@@ -23,6 +23,7 @@ from inspector.capture.layout import AGENT, Candidate
 from inspector.capture.limits import Limits, check, check_rows
 from inspector.core.source import Source
 from inspector.models import Artifact, Revision, RevisionPart, Session
+from inspector.models.roles import HANDLE
 from inspector.models.text import clean
 from inspector.queries.derivation import collection_paused, derive
 
@@ -30,6 +31,7 @@ from .append_audit import append_audit
 from .artifacts import Incoming, digest_of, erase_unused, kept
 from .delete_session import apply_retention
 from .forget_operations import forget_operations
+from .permit import permit
 from .write_revision import write_revision
 
 
@@ -68,8 +70,9 @@ def import_sessions(
 ) -> list[Outcome]:
     """Import the sessions of a tree, in order. Damaged bytes are never refused. Sessions past their retention go first.
 
-    Raises LimitError, ReadError, OSError, Cancelled, or what the callback raised; then nothing of this run is left.
+    Raises PermissionDenied, LimitError, ReadError, OSError, Cancelled, or what the callback raised; then nothing of this run is left.
     """
+    permit(actor, HANDLE)
     bounds = limits()
     total = 0
     for tree in {id(candidate.tree): candidate.tree for candidate in candidates}.values():

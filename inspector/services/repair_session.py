@@ -11,10 +11,12 @@ from inspector.core.errors import ApplyError
 from inspector.core.resolving import STAMP
 from inspector.core.steps import Resolution
 from inspector.models import Revision
+from inspector.models.roles import HANDLE
 from inspector.queries.artifacts import source_of
 from inspector.queries.derivation import inspection_of
 
 from .add_revision import add_revision
+from .permit import permit
 
 
 def repair_session(
@@ -24,8 +26,9 @@ def repair_session(
     """The repaired revision. `seed` and `at` (ISO 8601 with `Z`) are those of the review; `digest` is that of the plan which was shown.
 
     `resolutions`, by key of the operation, are what the actor found out; they stay in the plan, in the audit entry and in the new rows' marks.
-    Raises ApplyError where the plan is no longer the one that was reviewed, PlanError where none can be made.
+    Raises PermissionDenied, ApplyError where the plan is no longer the one that was reviewed, PlanError where none can be made.
     """
+    permit(actor, HANDLE)
     resolutions = dict(resolutions or {})
     derived = inspection_of(revision=revision)
     plan = repair.plan(derived.inspection, derived.findings, seed=seed, at=at, choices=choices, resolutions=resolutions)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from inspector.models import Revision
+from inspector.models.roles import REVEAL
 
 from .append_audit import append_audit
-
-PERMISSION = "inspector.reveal_secret"
+from .permit import permit
 
 
 def reveal_secret(*, revision: Revision, ref: str, actor: AbstractUser) -> None:
     """Note that the row was handed out unmasked. Raises PermissionDenied without the permission."""
-    if not actor.has_perm(PERMISSION):
-        raise PermissionDenied("This row holds a secret. Ask somebody with the permission “reveal secret”.")
+    permit(actor, REVEAL)
     with transaction.atomic():
         append_audit(actor=actor, action="secret-shown", session=revision.session_id, details={"revision": revision.number, "row": ref})

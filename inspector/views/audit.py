@@ -15,7 +15,7 @@ from inspector.queries import audit as trail
 from inspector.templatetags.words import bytes_words, safe_text, titled
 
 PAGE = 100
-LABELS = {"name": "", "note": "", "sha256": "SHA-256", "native_id": "id", "why": "because of", "reason": "reason:", "may": "may"}
+LABELS = {"name": "", "note": "", "sha256": "SHA-256", "native_id": "id", "why": "because of", "reason": "reason:"}
 """Name of a detail -> words before its value, where the name itself will not do."""
 CODES = ("sha256", "native_id", "row", "name")
 BOOLEANS = {"masked": "secrets masked"}

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from inspector.forms import DeleteForm
-from inspector.services.delete_session import PERMISSION, delete_session
+from inspector.models.roles import ERASE
+from inspector.services.delete_session import delete_session
 from inspector.templatetags.words import bytes_words, titled
 
 from .desk import get_session
+from .needs import needs
 
 
-@permission_required(PERMISSION, raise_exception=True)
+@needs(ERASE)
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, pk: int) -> HttpResponse:
     """GET: what would go. POST: delete, for the `reason` given."""

@@ -15,6 +15,8 @@ from inspector.core import reading
 from inspector.core.errors import CoreError
 from inspector.core.verdicts import SENTENCES, Reason
 from inspector.models import IndexedRow
+from inspector.models.roles import ERASE, HANDLE, VIEW
+from inspector.services.permit import may
 from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, titled
 
 from . import panels
@@ -59,7 +61,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "verdict_class": style,
         "headline": HEADLINES.get(desk.verdict, ""),
         "sentence": safe_text(desk.summary),
-        "steps": _steps(desk, request.user.has_perm("inspector.erase_session")),
+        "steps": [step for step in _steps(desk) if may(request.user, step.get("needs", VIEW))],
         "hows": HOWS.items(),
         "versions": _versions(desk),
         "version": desk.resume_as.version or "",
@@ -170,19 +172,19 @@ def _revisions(desk: Desk) -> list[Any]:
     return found
 
 
-def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
-    """The safe next steps, in order."""
+def _steps(desk: Desk) -> list[dict[str, Any]]:
+    """The safe next steps, in order, some with the permission that they need."""
     pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
     of = f" of revision {desk.revision.number}" if desk.is_old else ""
     operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
     repair = {"words": f"Review the repair{of}…", "href": reverse("repair", args=[pk]) + rev}
-    fork = {"words": f"Fork{of}…", "href": reverse("fork", args=[pk]) + rev}
-    export = {"words": "Export…", "href": reverse("export", args=[pk])}
-    delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True}
+    fork = {"words": f"Fork{of}…", "href": reverse("fork", args=[pk]) + rev, "needs": HANDLE}
+    export = {"words": "Export…", "href": reverse("export", args=[pk]), "needs": HANDLE}
+    delete = {"words": "Delete…", "href": reverse("delete", args=[pk]), "quiet": True, "needs": ERASE}
     if desk.is_agent and desk.session.parent_id:
         return [{"words": "Go to the session that started it", "href": _parent_href(desk)}, export]
     if not hasattr(reading.CLIENTS.get(desk.session.client), "write"):  # nothing of this client can be written yet
-        return [export, delete] if may_delete else [export]
+        return [export, delete]
     order = {
         "needs-reconciliation": [operations, repair, fork, export],
         "needs-repair": [repair, fork, export],
@@ -191,7 +193,7 @@ def _steps(desk: Desk, may_delete: bool) -> list[dict[str, Any]]:
     }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
     if not any(finding.repairable for finding in desk.findings):
         order = [step for step in order if step["href"] != repair["href"]]
-    return [*order, delete] if may_delete else order
+    return [*order, delete]
 
 
 def _versions(desk: Desk) -> list[tuple[str, str]]:

@@ -302,14 +302,14 @@ def test_secrets_are_masked(page: Any, bring_in: Bring, tmp_path: Path) -> None:
     assert key not in page.request.get(f"/sessions/{session.pk}/request.json").text()
 
 
-def test_showing_a_secret_is_a_permission_and_an_audit_entry(client_of: Any, owner: Any, stranger: Any, bring_in: Bring, tmp_path: Path) -> None:
+def test_showing_a_secret_is_a_permission_and_an_audit_entry(client_of: Any, owner: Any, viewer: Any, bring_in: Bring, tmp_path: Path) -> None:
     path = long_transcript(tmp_path, 2)
     key = "sk-ant-api03-" + "Ab1" * 30
     path.write_text(path.read_text().replace("prompt 0", f"use {key} please"))
     session = bring_in(path)
     address = f"/sessions/{session.pk}/row/?at="
-    assert client_of(stranger).get(address + "0:1").status_code == 200
-    assert client_of(stranger).get(address + "0:0").status_code == 403
+    assert client_of(viewer).get(address + "0:1").status_code == 200
+    assert client_of(viewer).get(address + "0:0").status_code == 403
     assert not AuditEntry.objects.filter(action="secret-shown").exists()
     assert key in client_of(owner).get(address + "0:0").content.decode()
     assert AuditEntry.objects.filter(action="secret-shown", session=session.pk, actor=owner.username).count() == 1

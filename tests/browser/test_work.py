@@ -352,9 +352,9 @@ def test_rules_are_narrowed_to_those_found(page: Any, bring_in: Bring) -> None:
     assert "unresolved-call" in page.inner_text("main")
 
 
-def test_a_session_is_deleted_only_with_a_reason_and_the_permission(page: Any, bring_in: Bring, client_of: Any, stranger: Any) -> None:
+def test_a_session_is_deleted_only_with_a_reason_and_the_permission(page: Any, bring_in: Bring, client_of: Any, viewer: Any) -> None:
     session = bring_in(KILLED)
-    assert client_of(stranger).get(f"/sessions/{session.pk}/delete/").status_code == 403
+    assert client_of(viewer).get(f"/sessions/{session.pk}/delete/").status_code == 403
     page.goto(f"/sessions/{session.pk}/delete/")
     page.fill("[name=reason]", "the customer asked for it")
     page.get_by_role("button", name="Delete for good").click()

@@ -1,0 +1,148 @@
+"""Roles at every address: nobody sees what the role does not allow, nobody changes what it does not allow. The list names every route."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from inspector.models import Session
+from tests.shell.sessions import bring_bytes, transcript
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECRET_WORD = "zebrafish"
+OPEN_TO_ALL = {"launch", "login", "logout"}
+"""Routes that bring people in and out."""
+LOOK = 200
+"""What a viewer's GET is answered with."""
+ROUTES: dict[str, tuple[dict[str, Any], int]] = {
+    "inbox": ({}, LOOK),
+    "imports": ({}, 405),
+    "session": ({"pk": 0}, LOOK),
+    "session-rows": ({"pk": 0}, LOOK),
+    "session-panel": ({"pk": 0, "name": "findings"}, LOOK),
+    "row-bytes": ({"pk": 0}, LOOK),
+    "request-json": ({"pk": 0}, LOOK),
+    "request-curl": ({"pk": 0}, LOOK),
+    "compare": ({"pk": 0}, LOOK),
+    "repair": ({"pk": 0}, LOOK),
+    "fork": ({"pk": 0}, LOOK),
+    "export": ({"pk": 0}, LOOK),
+    "delete": ({"pk": 0}, 403),
+    "rules": ({}, LOOK),
+    "rule": ({"code": "unresolved-call"}, LOOK),
+    "errors": ({}, LOOK),
+    "audit": ({}, LOOK),
+    "audit-export": ({}, LOOK),
+    "goto": ({}, LOOK),
+}
+"""Route -> its arguments (`pk` is that of the session), and the answer to a viewer who looks."""
+WRITES: dict[str, dict[str, Any]] = {
+    "imports": {"files": lambda: SimpleUploadedFile("a.jsonl", transcript())},
+    "repair": {"do": "apply"},
+    "fork": {"at": ""},
+    "export": {"revision": "1"},
+    "delete": {"reason": "because"},
+}
+"""Route that writes -> what is sent to it, whole enough that somebody who may would be heard."""
+
+
+def routes() -> list[URLPattern]:
+    return [pattern for pattern in get_resolver().url_patterns if isinstance(pattern, URLPattern) and pattern.name not in OPEN_TO_ALL]
+
+
+@pytest.fixture
+def session(owner: User) -> Session:
+    data = transcript(word=SECRET_WORD)
+    return bring_bytes(data[: data.rindex(b"{")] + data[data.rindex(b"{") :][:-30], actor=owner).session
+
+
+def address(name: str, session: Session) -> str:
+    arguments = dict(ROUTES[name][0])
+    if "pk" in arguments:
+        arguments["pk"] = session.pk
+    return reverse(name, kwargs=arguments) + ("?at=0:0" if name == "row-bytes" else f"?q={SECRET_WORD}" if name in ("goto", "inbox") else "")
+
+
+def rows_of_all_tables() -> dict[str, int]:
+    """Rows of every table of ours, so that a write anywhere is noticed; the trail of who looked and signed in stays out."""
+    with connection.cursor() as cursor:
+        names = [name for name in connection.introspection.table_names(cursor) if name.startswith("inspector_")]
+        counts = {}
+        for name in names:
+            cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")
+            counts[name] = cursor.fetchone()[0]
+    return counts
+
+
+def body(answer: Any) -> str:
+    return b"".join(answer.streaming_content).decode() if answer.streaming else answer.content.decode()
+
+
+def test_the_list_names_every_route() -> None:
+    assert {pattern.name for pattern in routes()} == set(ROUTES), "a new route belongs into ROUTES, and into WRITES if it writes"
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_each_route_answers_each_person_as_the_role_says(
+    name: str, session: Session, owner: User, team_mate: User, viewer: User, stranger: User, client_of: Callable[[User], Client]
+) -> None:
+    for person in (owner, team_mate):
+        assert client_of(person).get(address(name, session)).status_code in (200, 405)
+    assert client_of(viewer).get(address(name, session)).status_code == ROUTES[name][1]
+    before = rows_of_all_tables()
+    for ask in (client_of(stranger).get, client_of(stranger).post, client_of(stranger).head):
+        answer = ask(address(name, session))
+        assert answer.status_code == 403
+        said = body(answer)
+        assert SECRET_WORD not in said and session.native_id not in said
+    assert "role “viewer”" in body(client_of(stranger).get(address(name, session)))
+    assert rows_of_all_tables() == before
+
+
+def test_the_session_is_there_to_be_seen(session: Session, owner: User, client_of: Callable[[User], Client]) -> None:
+    """Else the test above would prove nothing: these pages do show the word that a stranger must not see."""
+    for name in ("inbox", "session", "session-rows", "row-bytes", "request-json", "goto"):
+        assert SECRET_WORD in body(client_of(owner).get(address(name, session))), name
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_viewer_writes_nothing(name: str, session: Session, viewer: User, owner: User, client_of: Callable[[User], Client]) -> None:
+    def sent(person: User) -> Any:
+        data = {key: value() if callable(value) else value for key, value in WRITES[name].items()}
+        if name == "repair":
+            page = client_of(owner).get(address(name, session)).context
+            data |= {"digest": page["digest"], "seed": page["seed"], "time": page["time"], "newest": "1"}
+        return client_of(person).post(address(name, session), data)
+
+    before = rows_of_all_tables()
+    refused = sent(viewer)
+    assert refused.status_code == 403 and "Ask an administrator for the role" in body(refused)
+    assert rows_of_all_tables() == before
+    done = sent(owner)
+    assert done.status_code in (200, 302) and not done.context
+    assert rows_of_all_tables() != before
+
+
+def test_a_viewer_is_offered_no_button_that_would_be_refused(
+    session: Session, viewer: User, owner: User, client_of: Callable[[User], Client]
+) -> None:
+    offers = {
+        "inbox": "Bring a session in", "session": "Delete…", "repair": 'value="apply"', "fork": "Make the fork", "export": "Download the zip",
+    }  # fmt: skip
+    for name, words in offers.items():
+        assert words in body(client_of(owner).get(address(name, session)))
+        assert words not in body(client_of(viewer).get(address(name, session)))
+
+
+def test_who_loses_the_role_sees_nothing_from_the_next_click_on(session: Session, viewer: User, client_of: Callable[[User], Client]) -> None:
+    client = client_of(viewer)
+    assert client.get(address("session", session)).status_code == 200
+    viewer.groups.clear()
+    assert client.get(address("session", session)).status_code == 403
