@@ -1,8 +1,9 @@
 """Addresses of the pages."""
 
-from django.urls import path
+from django.urls import include, path
 
 from inspector.views import audit, compare, delete, downloads, errors, export, fork, goto, imports, inbox, panels, repair, rules, session, sign_in
+from inspector.views.api import urls as api
 
 urlpatterns = [
     path("", inbox.page, name="inbox"),
@@ -23,6 +24,7 @@ urlpatterns = [
     path("errors/", errors.page, name="errors"),
     path("audit/", audit.page, name="audit"),
     path("audit/export/", audit.export, name="audit-export"),
+    path("api/", include(api.urlpatterns + api.nothing)),
     path("goto/", goto.goto, name="goto"),
     path("launch/", sign_in.launch, name="launch"),
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),

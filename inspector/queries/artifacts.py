@@ -7,8 +7,9 @@ from functools import lru_cache
 from django.core.files.storage import storages
 
 from inspector.capture.frames import FramedBytes
+from inspector.capture.layout import place_of, slug_of
 from inspector.core.source import Buffer, Part, Source
-from inspector.models import Artifact, Revision
+from inspector.models import Artifact, Revision, RevisionPart
 
 WHOLE = 1 << 20
 """Artifacts up to this size are held as bytes, so that no file stays open for them."""
@@ -44,3 +45,10 @@ def source_of(revision: Revision) -> Source:
     """The Source of a revision, as it was imported or made, byte for byte."""
     parts = revision.parts.select_related("artifact").order_by("number")
     return Source(revision.session.name, tuple(Part(part.name, open_artifact(part.artifact)) for part in parts), dict(revision.hints))
+
+
+def files_of(revision: Revision) -> list[tuple[str, RevisionPart]]:
+    """(path in the client's home, part) of what is handed out, main transcript first; a registry entry is not."""
+    slug = revision.session.slug or slug_of(revision.session.folder)
+    parts = revision.parts.select_related("artifact").order_by("number")
+    return [(place, part) for part in parts if (place := place_of(part.name, slug))]

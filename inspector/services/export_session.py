@@ -15,13 +15,12 @@ from typing import IO
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
-from inspector.capture.layout import place_of, slug_of
 from inspector.core.jsonspans import lines
 from inspector.core.masking import mask_bytes
 from inspector.core.source import Part
-from inspector.models import Revision
+from inspector.models import Revision, RevisionPart
 from inspector.models.roles import HANDLE
-from inspector.queries.artifacts import source_of
+from inspector.queries.artifacts import files_of, open_artifact
 
 from .append_audit import append_audit
 from .permit import permit
@@ -96,6 +95,19 @@ def export_folder(*, revision: Revision, path: Path, actor: AbstractBaseUser | N
     return _said(revision, written, mask_secrets, actor)
 
 
+def export_part(*, revision: Revision, number: int, actor: AbstractBaseUser | None) -> tuple[RevisionPart, Iterator[bytes]]:
+    """One file as stored, and its exact bytes in pieces. Raises PermissionDenied, RevisionPart.DoesNotExist, OSError, ReadError."""
+    permit(actor, HANDLE)
+    found = next((part for _, part in files_of(revision) if part.number == number), None)
+    if found is None:
+        raise RevisionPart.DoesNotExist
+    pieces = _plain(Part(found.name, open_artifact(found.artifact)))
+    details = {"revision": revision.number, "part": number, "sha256": found.artifact_id, "size": found.artifact.size, "files": 1, "masked": False}
+    with transaction.atomic():
+        append_audit(actor=actor, action="session-exported", session=revision.session_id, details=details)
+    return found, pieces
+
+
 @contextmanager
 def _fresh(path: Path) -> Iterator[IO[bytes]]:
     """A file opened only if there is none; removed again when the work on it, or on those after it, fails."""
@@ -109,9 +121,7 @@ def _fresh(path: Path) -> Iterator[IO[bytes]]:
 
 def _places(revision: Revision) -> list[tuple[str, Part]]:
     """(path in the client's home, part), main transcript first."""
-    session = revision.session
-    slug = session.slug or slug_of(session.folder)
-    return [(place, part) for part in source_of(revision).parts if (place := place_of(part.name, slug))]
+    return [(place, Part(part.name, open_artifact(part.artifact))) for place, part in files_of(revision)]
 
 
 def _copy(part: Part, out: IO[bytes], mask_secrets: bool) -> tuple[str, int]:

@@ -22,11 +22,16 @@ def issue_token() -> str:
 
 
 def redeem_token(*, token: str) -> AbstractUser | None:
-    """The local user, with every permission, for a token not used before; None for any other token. Makes the user the first time."""
+    """The local user for a token not used before; None for any other token."""
     try:
         _open.remove(_digest(token))  # one step: two requests with the same token cannot both succeed
     except KeyError:
         return None
+    return local_user()
+
+
+def local_user() -> AbstractUser:
+    """The one person of local mode, with every permission and no password; made the first time."""
     User = get_user_model()
     user, made = User.objects.get_or_create(username=LOCAL_USER, defaults={"is_superuser": True})
     if made:

@@ -33,9 +33,12 @@ def session_of(run: Run) -> int | None:
 
 @contextmanager
 def deed(
-    *, actor: AbstractBaseUser | None, action: str, run: Run, operation: Operation | None = None, keep: Callable[[], Any] | None = None
+    *, actor: AbstractBaseUser | None, action: str, run: Run, operation: Operation | None = None, keep: Callable[[], int] | None = None
 ) -> Iterator[None]:
-    """One transaction. What is refused inside is rolled back; then the refusal goes on record, and `keep` may save what must not be lost."""
+    """One transaction. What is refused inside is rolled back; then the refusal goes on record, and `keep` may save what must not be lost.
+
+    `keep` returns the number of the evidence that it made, which the refusal then names.
+    """
     try:
         with transaction.atomic():
             yield
@@ -44,7 +47,8 @@ def deed(
             details = {"why": refused.code, "run": run.pk} | ({"operation": operation.key, "state": operation.state} if operation else {})
             append_audit(actor=actor, action=f"refused-{action}"[:60], session=session_of(run), details=details)
             if keep is not None:
-                keep()
+                refused.details["evidence"] = keep()
+                refused.says += " Your result was kept as evidence."
         raise
 
 

@@ -19,10 +19,13 @@ from .permit import permit
 def save_checkpoint(
     *, run: Run, actor: AbstractBaseUser, holder: str, fence: int, kind: str, name: str, details: Any = None, operation: Operation | None = None
 ) -> Checkpoint:
-    """The checkpoint; needs the current lease. Raises PermissionDenied, ValidationError for an unknown kind or no name, Refused (`stale-lease`)."""
+    """The checkpoint; needs the current lease. Raises PermissionDenied, ValidationError for an unknown kind, no name or another run's
+    operation, Refused (`stale-lease`)."""
     permit(actor, HANDLE)
     if kind not in Checkpoint.Kind.values or not name.strip():
         raise ValidationError(f"A checkpoint needs a name and a kind: {', '.join(Checkpoint.Kind.values)}.")
+    if operation is not None and operation.run_id != run.pk:
+        raise ValidationError("That operation belongs to another run.")
     with deed(actor=actor, action="save-checkpoint", run=run):
         hold(run, holder=holder, fence=fence, actor=actor)
         saved = Checkpoint.objects.create(

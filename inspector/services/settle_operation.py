@@ -41,7 +41,7 @@ def settle_operation(
     operation.refresh_from_db()
     state, action = ENDS[end]
 
-    def keep() -> None:
+    def keep() -> int:
         late = Evidence.objects.create(
             operation=operation, kind=Evidence.Kind.LATE_RESULT, by=actor, says=f"{clean(holder, 200)} said “{end}” after its lease was gone.",
             details={"end": end, "response": clean_json(response), "fence": fence, "reason": clean(reason)},
@@ -50,6 +50,7 @@ def settle_operation(
             actor=actor, action="evidence-added", session=operation.run.session_id,
             details={"operation": operation.key, "evidence": late.pk, "kind": late.kind},
         )  # fmt: skip
+        return late.pk
 
     with deed(actor=actor, action="settle-operation", run=operation.run, operation=operation, keep=keep):
         hold(operation.run, holder=holder, fence=fence, actor=actor)

@@ -21,6 +21,21 @@ def test_every_command_is_in_the_readme() -> None:
     assert commands - set(re.findall(r"^\| `(\w+)", README, re.MULTILINE)) == set()
 
 
+def test_every_address_of_the_api_is_in_the_table_and_every_line_of_it_is_one() -> None:
+    from inspector.views.api import urls
+
+    pairs = [(method, str(each.pattern)) for each in urls.urlpatterns for method in each.callback.methods]
+    served = {f"{method} /api/{re.sub(r'<int:([a-z]+)>', lambda found: found[1].upper(), route)}" for method, route in pairs}
+    assert served == set(re.findall(r"^\| `([A-Z]+ /api/\S*)` \|", README, re.MULTILINE))
+
+
+def test_every_field_of_the_api_is_in_its_line() -> None:
+    source = "".join(file.read_text() for file in (ROOT / "inspector/views/api").glob("*.py"))
+    fields = set(re.findall(r'"([a-z_0-9]+)": (?:str|int|bool|list|object)\b', source))
+    table = "".join(line for line in README.splitlines() if "/api/" in line and line.startswith("|"))
+    assert "source_sha256" in fields and [name for name in sorted(fields) if f"`{name}`" not in table] == []
+
+
 def test_defaults_of_the_limits_are_those_of_the_settings() -> None:
     source = (ROOT / "inspector/settings.py").read_text()
     for name, default in re.findall(r'number\("(INSPECTOR_\w+)", ([\d_]+)\)', source):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db.models import Q
 
 from inspector.core import wording
 from inspector.core.errors import ReadError
 from inspector.management import base
-from inspector.models import Revision, Session
+from inspector.management.named import SESSION, session_named
+from inspector.models import Revision
 from inspector.services import export_session as service
 
 
@@ -20,7 +20,7 @@ class Command(base.Command):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("session", help="the session's number in the inspector, or its id in its client")
+        parser.add_argument("session", help=SESSION)
         parser.add_argument("--revision", type=int, help="number of the revision (default: the newest)")
         parser.add_argument("--mask-secrets", action="store_true", help="mask keys, tokens and passwords; the bytes then differ from the original's")
         parser.add_argument("--out", type=Path, required=True, help="NAME.jsonl: the transcript; NAME.zip: all files; else a folder for all files")
@@ -50,13 +50,8 @@ class Command(base.Command):
             self.stdout.write(f"To resume: {exported.resume}")
 
     def _revision(self, named: str, number: int | None) -> Revision:
-        wanted = Q(native_id=named) | (Q(pk=int(named)) if named.isdecimal() and len(named) < 18 else Q())
-        sessions = list(Session.objects.filter(wanted).select_related("current")[:2])
-        if not sessions:
-            raise CommandError(f"no session {named!r}; the inbox names them", returncode=2)
-        if len(sessions) > 1:
-            raise CommandError(f"several sessions have the id {named!r}; give the number of one", returncode=2)
-        revision = sessions[0].current if number is None else sessions[0].revisions.filter(number=number).first()
+        session = session_named(named)
+        revision = session.current if number is None else session.revisions.filter(number=number).first()
         if revision is None:
             raise CommandError(f"session {named} has no revision {number or ''}".rstrip(), returncode=2)
         return revision

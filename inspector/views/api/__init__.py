@@ -1,0 +1,1 @@
+"""The JSON API for agents and scripts: one file per noun, as the pages have."""
