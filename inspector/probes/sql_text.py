@@ -62,7 +62,7 @@ def problems(select: str, parameters: Collection[str], rows_decide: bool) -> Ite
     names = [word.text.lower() for word in words if word.kind == "name"]
     if not words or words[0].kind != "name" or names[0] not in ("select", "with"):
         yield "`select` must be one SELECT."
-    for word, following in zip(words, [*words[1:], Word("sign", "", 0)], strict=True):
+    for word, following in zip(words, (*words[1:], Word("sign", "", 0)), strict=False):
         if word.kind in ("comment", "odd") or (word.kind == "sign" and word.text in "'\"") or (word.kind == "text" and "\\" in word.text):
             yield f"`select` may not hold {word.text[:20]}: no comments, no second statement, no back-slashes; values come in as :name."
         elif word.kind == "name" and word.text.lower() in WRITES:
@@ -83,6 +83,8 @@ def problems(select: str, parameters: Collection[str], rows_decide: bool) -> Ite
 def always_a_row(words: list[Word]) -> Iterator[str]:
     """A statement that gives a row whatever there is can't be decided by its rows."""
     outer = [word.text.lower() for word in words if word.depth == 0 and word.kind in ("name", "sign")]
+    if {"union", "intersect", "except"} & set(outer):
+        yield '`select` joins several SELECTs: with "rows" it must be one.'
     last = len(outer) - 1 - outer[::-1].index("select") if "select" in outer else 0
     listed = outer[last : outer.index("from", last)] if "from" in outer[last:] else outer[last:]
     if "where" not in outer[last:] or (ONE_ROW & set(listed) and "group" not in outer):

@@ -105,6 +105,9 @@ def shape_problems(template: Template, keys: Mapping[str, bool]) -> Iterator[str
     if not isinstance(template.config, Mapping):
         yield "The configuration must be a JSON object."
         return
+    if not isinstance(template.parameters, Mapping):
+        yield "The parameters must be a JSON object: name -> regular expression."
+        return
     for key in sorted(set(template.config) - set(keys)):
         yield f"The configuration has a key `{key}` that this kind does not know; it knows {', '.join(keys)}."
     for key, needed in keys.items():

@@ -95,9 +95,13 @@ def fill(url: str, values: Mapping[str, str]) -> str:
     return filled + mark + SLOT.sub(put, query)
 
 
-def get(template: Template, values: Mapping[str, str], secrets: Secrets) -> Response:
-    """Send one GET and read the whole answer. Raises NotAsked when the target can't be reached, redirects, or answers too much or too slowly."""
+def get(template: Template, values: Mapping[str, str], secrets: Secrets, more: str = "") -> Response:
+    """Send one GET and read the whole answer; `more` is added to the query.
+
+    Raises NotAsked when the target can't be reached, redirects, or answers too much or too slowly.
+    """
     url = urlsplit(fill(text_key(template, "url"), values))
+    query = "&".join(filter(None, (url.query, more)))
     headers = {"Accept": "application/json", **read_headers(template.config.get("headers", {}), secrets), "Accept-Encoding": "identity"}
     host, port = url.hostname or "", url.port
     connection: http.client.HTTPConnection
@@ -112,7 +116,7 @@ def get(template: Template, values: Mapping[str, str], secrets: Secrets) -> Resp
         timer = threading.Timer(TIMEOUT, hang_up, (connection.sock, late))
         timer.daemon = True
         timer.start()
-        connection.request("GET", (url.path or "/") + ("?" + url.query if url.query else ""), headers=headers)
+        connection.request("GET", (url.path or "/") + ("?" + query if query else ""), headers=headers)
         answer = connection.getresponse()
         body = answer.read(LARGEST + 1)
         cut = bool(answer.length) and len(body) <= LARGEST

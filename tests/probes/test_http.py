@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import ssl
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -155,6 +160,22 @@ def test_the_kept_output_is_cut_and_its_digest_is_of_all(server: Server) -> None
     assert (reading.verdict, len(reading.output), reading.output_sha256) == ("applied", 64 * 1024, hashlib.sha256(body).hexdigest())
 
 
+@pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificate with openssl")
+def test_a_certificate_must_be_one_that_the_machine_trusts(server: Server, secret: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key -out certificate"
+    subprocess.run(made.split(), cwd=tmp_path, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.answer = lambda handler: (200, {}, json.dumps(RECORD).encode())
+    headers = {"Authorization": {"env": "PROBE_TOKEN"}}
+    template = order(server, url=f"https://{server.host}/{{order}}?c={{currency}}", http_hosts=[], headers=headers)
+    reading = look(server, template)
+    assert (reading.verdict, "certificate" in reading.says, server.requests) == ("failed", True, [])
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate"))
+    assert look(server, template).verdict == "applied"
+
+
 def test_proxies_of_the_environment_are_not_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     server.answer = lambda handler: (200, {}, json.dumps(RECORD).encode())
@@ -217,8 +238,43 @@ def test_other_places_of_the_key_and_of_the_list(server: Server) -> None:
     assert run(events(server, items="/a/0", key="/key~11"), {"key": "k-1"}, hours_ago(1)).verdict == "applied"
 
 
+NEXT = {"parameter": "starting_after", "from": "/id"}
+
+
 @pytest.mark.parametrize(
-    "change", [{"items": "data"}, {"key": "request"}, {"window_hours": 0}, {"window_hours": True}, {"window_hours": "24"}, {"more": 1}], ids=str
+    ("pages", "typed", "verdict", "asked"),
+    [(3, "k-2", "applied", 3), (3, "gone", "not-applied", 3), (3, "k-0", "applied", 1), (99, "gone", "unclear", 10)],
 )
+def test_the_list_is_read_page_by_page(server: Server, pages: int, typed: str, verdict: str, asked: int) -> None:
+    def list_page(handler: Any) -> tuple[int, dict[str, str], bytes]:
+        after = parse_qs(urlsplit(handler.path).query).get("starting_after", ["evt_k--1"])[0]
+        number = int(after.removeprefix("evt_k-")) + 1
+        return 200, {}, page(f"k-{number}", has_more=number < pages - 1)
+
+    server.answer = list_page
+    reading = run(events(server, next=NEXT, url=f"http://{server.host}/v1/events?limit=1"), {"key": typed}, hours_ago(1))
+    assert (reading.verdict, len(server.requests)) == (verdict, asked)
+    assert all(target.startswith("/v1/events?limit=1") for _, target, _ in server.requests)
+
+
+def test_what_a_page_says_of_the_next_one_stays_a_value(server: Server) -> None:
+    server.answer = lambda handler: (200, {}, b'{"data": [{"id": "a&b=c#d\\r\\n /..", "request": {"idempotency_key": "x"}}], "has_more": true}')
+    assert run(events(server, next=NEXT), {"key": "k-1"}, hours_ago(1)).verdict == "unclear"
+    assert {target for _, target, _ in server.requests} == {"/v1/events", "/v1/events?starting_after=a%26b%3Dc%23d%0D%0A%20%2F.."}
+
+
+def test_a_page_that_fails_is_no_answer(server: Server) -> None:
+    server.answer = lambda handler: (200, {}, page("x", has_more=True)) if len(server.requests) == 1 else (500, {}, b"")
+    assert run(events(server, next=NEXT), {"key": "k-1"}, hours_ago(1)).verdict == "failed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"items": "data"}, {"key": "request"}, {"window_hours": 0}, {"window_hours": True}, {"window_hours": "24"}, {"more": 1}, {"next": "x"},
+        {"next": {"parameter": "a&b", "from": "/id"}}, {"next": {"parameter": "_method", "from": "/id"}}, {"next": {"parameter": "a", "from": "id"}},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_faults_of_a_look_up_are_named(server: Server, change: dict[str, Any]) -> None:
     assert validate(events(server, **change))

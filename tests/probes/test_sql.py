@@ -164,6 +164,7 @@ REFUSED = [
     "SELECT count(*) FROM orders WHERE reference = :reference",
     "SELECT max(id) FROM orders WHERE reference = :reference",
     "SELECT :reference",
+    "SELECT 1 UNION SELECT id FROM orders WHERE reference = :reference",
     "SELECT EXISTS (SELECT 1 FROM orders WHERE reference = :reference)",
     "PRAGMA writable_schema = 1",
     "ATTACH ':reference' AS x",
