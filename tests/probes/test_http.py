@@ -55,6 +55,11 @@ def test_status_and_fields_decide(server: Server, status: int, body: Any, verdic
     assert [(method, target) for method, target, _ in server.requests] == [("GET", "/v1/orders/4711?currency=EUR")]
 
 
+def test_a_typed_word_is_not_a_truth_value(server: Server) -> None:
+    server.answer = lambda handler: (200, {}, json.dumps({**RECORD, "id": True}).encode())
+    assert look(server, order(server), "True").verdict == "unclear"
+
+
 def test_a_value_stays_one_piece_of_the_address(server: Server) -> None:
     server.answer = lambda handler: (404, {}, b"")
     look(server, order(server), "a/b?admin=1#x&y=2%2e é")
