@@ -80,6 +80,8 @@ class Answer:
     record: Row
     outcome: Outcome
     error: bool
+    about: str = ""
+    """Key of the operation that a repair wrote it for; blank where no repair did."""
 
 
 @dataclass(frozen=True, slots=True)

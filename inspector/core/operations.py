@@ -208,10 +208,15 @@ class _Ledger:
         if state == "uncertain" and self._effect(call).name is EffectClass.READ_ONLY:
             asks = outcome is None and call.tool in self.book.only_a_person
             state = "waiting-approval" if asks and self._is_last(call) else "resolved"
+        if answers and answers[0].about and answers[0].about == self._background_key(call):
+            return [_Recorded(self, "confirmed", on_branch, call, answers), _Recorded(self, state, on_branch, call, answers, background=True)]
         made: list[Operation] = [_Recorded(self, state, on_branch, call, answers)]
         if outcome is Outcome.LAUNCHED and not self._ended(call) and self._effect(call).name is not EffectClass.READ_ONLY:
             made.append(_Recorded(self, "uncertain", on_branch, call, answers, background=True))
         return made
+
+    def _background_key(self, call: Call) -> str:
+        return key_of(call.id, call.tool, ["in the background", self._arguments(call)])
 
     def _ended(self, call: Call) -> bool:
         return any(notice.status in ENDED for notice in self.book.notices.get(call.id or "", ()))
@@ -236,7 +241,7 @@ class _Ledger:
     def work_out(self, name: str, operation: Operation, call: Call, answers: list[Answer]) -> Any:
         """One of the values that need the call's arguments."""
         if name == "key":
-            return self._key(call) if operation.call_id == call.id else key_of(call.id, call.tool, ["in the background", self._arguments(call)])
+            return self._key(call) if operation.call_id == call.id else self._background_key(call)
         if name == "arguments":
             return self._arguments(call)
         if name == "target":

@@ -273,7 +273,8 @@ def test_a_resolution_settles_the_operation(case: str, outcome: Any) -> None:
         found, rulebook.diagnose(found), seed="s", at="2026-12-01T00:00:00.000Z", resolutions={operation.key: Resolution(outcome, "I looked.")}
     )
     after = made.outcome.inspection.operations
-    assert [op.state for op in after if op.call == operation.call] == ["resolved"]
+    assert [op.state for op in after if op.key == operation.key] == ["resolved"]
+    assert {op.key for op in after} == {op.key for op in found.operations}
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))

@@ -207,3 +207,22 @@ def test_deleting_a_session_takes_its_operations_but_not_those_of_others(killed:
     assert list(other.ledger.all()) == [operation]
     delete_session(session=other, actor=owner, reason="a test")
     assert not Operation.objects.exists() and audit.verify_chain().bad is None
+
+
+@pytest.mark.parametrize("case", ["live332-i2_subagent_killed", "live332-i4_bg_agent_killed", "live332-e2b_esc_parallel", "d1_parallel_bash"])
+def test_all_that_is_open_can_be_settled_repaired_and_resumed(case: str, owner: User, settings: Any) -> None:
+    """Work in the background, parallel calls, calls of sub-agents: the gate opens when each is settled and the repair has told it."""
+    settings.SELF_RESOLUTION = True
+    session = next(each.session for each in bring(KILLED.parent / case / "source") if not each.session.relation)
+    assert session.ledger.filter(state="uncertain").exists()
+    for held in session.ledger.filter(state="uncertain"):
+        seen = add_evidence(operation=held, actor=owner, says="The log shows it.")
+        claim_outcome(operation=held, actor=owner, outcome="applied", statement="It is there.", evidence=[seen])
+    session.refresh_from_db()
+    looked = inspection_of(revision=session.current)
+    found = ledger.resolutions_of(looked.inspection, session)
+    plan = repair.plan(looked.inspection, looked.findings, seed="s", at=AT, resolutions=found)
+    repair_session(revision=session.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest(), resolutions=found)
+    session.refresh_from_db()
+    ticket = claim_session(session=session, actor=owner, asked=readiness.Asked(holder="w", attested="owner"))
+    assert set(ticket.completed) == set(ledger.of_session(session)) and not ticket.forbidden

@@ -47,7 +47,8 @@ def calls(session: Session) -> Calls:
                 book.calls.append(Call(block.id, block.name or "", row, record, number, len(book.calls), foreign=foreign))
             elif block.kind is result and block.id is not None:
                 outcome = _outcome(session, row, record, number)
-                book.answers.setdefault((row.part, block.id), []).append(Answer(row, record, outcome, block.error))
+                about = _about(session, row, record) if record.extra.marked else ""
+                book.answers.setdefault((row.part, block.id), []).append(Answer(row, record, outcome, block.error, about))
     known = {call.id for call in book.calls} if fragments else set()
     for row, call_id, tool in fragments:
         if call_id not in known:
@@ -121,6 +122,12 @@ def _block(value: Any, number: int) -> dict[str, Any] | None:
     content = message.get("content") if isinstance(message, dict) else None
     block = content[number] if isinstance(content, list) and number < len(content) else None
     return block if isinstance(block, dict) else None
+
+
+def _about(session: Session, row: Row, record: Row) -> str:
+    value = value_of(session, row, record)
+    mark = value.get(MARK) if isinstance(value, dict) else None
+    return str(mark.get("operation") or "") if isinstance(mark, dict) else ""
 
 
 def _outcome(session: Session, row: Row, record: Row, number: int) -> Outcome:
