@@ -38,8 +38,8 @@ def call(session: Session, row: Row, block: Block) -> str:
 
 def operation(tool: str, given: Any) -> str:
     """The same, of a tool's name and its arguments."""
-    about = short(_about(given))
-    return f"`{short(tool, 40)}: {about}`" if about else f"`{short(tool, 40)}`"
+    telling = short(about(given))
+    return f"`{short(tool, 40)}: {telling}`" if telling else f"`{short(tool, 40)}`"
 
 
 def arguments(session: Session, row: Row, block: Block) -> Any:
@@ -61,7 +61,8 @@ def blocks_of(value: Any) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def _about(given: Any) -> str:
+def about(given: Any) -> str:
+    """The argument that says best what a call is about, whole; blank where none is text."""
     if isinstance(given, str):
         return given
     if not isinstance(given, dict):

@@ -6,9 +6,9 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from inspector.models import AuditEntry
+from inspector.models import AuditEntry, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,12 @@ def entries(*, session: int | None = None, before: int | None = None) -> QuerySe
     if session is not None:
         found = found.filter(session=session)
     return found if before is None else found.filter(seq__lt=before)
+
+
+def of_operation(operation: Operation) -> QuerySet[AuditEntry]:
+    """Entries about one operation, newest first: those of its session, or made before its run had one, whose details name its key."""
+    named = json.dumps({"operation": operation.key}, separators=(",", ":"), ensure_ascii=False)[1:-1]
+    return AuditEntry.objects.filter(Q(session=operation.run.session_id) | Q(session=None), body__contains=named).order_by("-seq")
 
 
 def verify_chain() -> ChainCheck:

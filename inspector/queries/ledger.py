@@ -83,16 +83,6 @@ def quiet_until(operation: Operation) -> datetime | None:
     return operation.send_by + (timedelta(seconds=operation.target.quiet_seconds) if operation.target else QUIET)
 
 
-def queue(*, state: str = "", before: int | None = None) -> QuerySet[Operation]:
-    """Operations newest first; of one state, or with a claim to decide (`claims`), or all that a person must look at."""
-    found = Operation.objects.select_related("run__session", "target").order_by("-pk")
-    if state == "claims":
-        found = found.filter(claims__state=Claim.State.OPEN)
-    else:
-        found = found.filter(state=state) if state else found.filter(state__in=Operation.OPEN)
-    return found if before is None else found.filter(pk__lt=before)
-
-
 def decided(operation: Operation) -> Claim | None:
     """The claim that settled it, the last one where it was undone since."""
     return operation.claims.filter(state=Claim.State.APPROVED).select_related("claimant", "decided_by").last()

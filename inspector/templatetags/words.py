@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from inspector.core.masking import mask
 from inspector.models import Session
+from inspector.queries import queue
 
 register = template.Library()
 
@@ -100,6 +101,15 @@ def ago(when: datetime | None) -> SafeString | str:
     return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{when:%Y-%m-%d %H:%M:%S %Z}", words)
 
 
+@register.filter
+def clock(when: datetime | None) -> SafeString | str:
+    """`14:32`, with the date where that is another day; whole with zone on hover."""
+    if when is None:
+        return "–"
+    words = f"{when:%H:%M}" if when.date() == timezone.now().date() else f"{when:%Y-%m-%d %H:%M}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{when:%Y-%m-%d %H:%M:%S %Z}", words)
+
+
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -150,6 +160,12 @@ def code_spans(text: str) -> SafeString:
     """Escaped text, secrets masked; what stands between backticks becomes `<code>`."""
     pieces = [format_html("<code>{}</code>" if number % 2 else "{}", piece) for number, piece in enumerate(safe_text(text).split("`"))]
     return SafeString("".join(pieces)) if len(pieces) % 2 else format_html("{}", safe_text(text))
+
+
+@register.simple_tag
+def open_operations() -> int:
+    """Operations that nobody has settled yet, for the navigation."""
+    return queue.open_count()
 
 
 @register.filter
