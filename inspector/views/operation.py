@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from inspector.core.targets import KINDS, window_line
 from inspector.models import Claim, Evidence, Operation, Probe
 from inspector.models.roles import DECIDE, HANDLE
 from inspector.queries import audit, ledger, origin, queue
@@ -87,6 +88,8 @@ def show(request: HttpRequest, operation: Operation, sent: Sent, status: int = 2
         "lease": queue.leases_of([operation.run_id]).get(operation.run_id),
         "arguments": _arguments(operation),
         "facts": _facts(operation),
+        "window": window_line(operation.target_kind, operation.state),
+        "kind": KINDS[operation.target_kind],
         "unknown_effect": operation.effect == "unknown",
         "recorded": [_recorded(each, address) for each in operation.recorded],
         "call_row": address(operation.row),

@@ -72,6 +72,8 @@ def test_one_claims_the_other_approves_and_both_stay_visible(operation: Operatio
 
 def test_a_stranger_sees_nothing_and_does_nothing(operation: Operation, stranger: User, client_of: As) -> None:
     client = client_of(stranger)
+    for address in ("/operations/", f"/operations/{operation.pk}/"):
+        assert client.get(address).status_code == 403
     for deed in ("claim", "decide", "take-back", "approve", "withdraw", "evidence"):
         assert client.post(f"/operations/{operation.pk}/{deed}/", SAID | {"claim": "1"}).status_code in (403, 404)
     assert not Evidence.objects.exists() and not Claim.objects.exists()

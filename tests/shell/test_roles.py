@@ -12,7 +12,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from inspector.models import Session
+from inspector.models import Claim, Evidence, Operation, Session
+from inspector.services.add_evidence import add_evidence
+from inspector.services.claim_outcome import claim_outcome
+from inspector.services.propose_operation import propose_operation
+from inspector.services.register_run import run_of
+from inspector.services.report_operation import report_operation
 from tests.shell.sessions import bring_bytes, transcript
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,6 +40,15 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "fork": ({"pk": 0}, LOOK),
     "export": ({"pk": 0}, LOOK),
     "delete": ({"pk": 0}, 403),
+    "operations": ({}, LOOK),
+    "operation": ({"pk": 0}, LOOK),
+    "evidence-file": ({"pk": 0, "evidence": 0}, LOOK),
+    "operation-evidence": ({"pk": 0}, 405),
+    "operation-claim": ({"pk": 0}, 405),
+    "operation-decide": ({"pk": 0}, 405),
+    "operation-take-back": ({"pk": 0}, 405),
+    "operation-approve": ({"pk": 0}, 405),
+    "operation-withdraw": ({"pk": 0}, 405),
     "rules": ({}, LOOK),
     "rule": ({"code": "unresolved-call"}, LOOK),
     "errors": ({}, LOOK),
@@ -42,13 +56,26 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "audit-export": ({}, LOOK),
     "goto": ({}, LOOK),
 }
-"""Route -> its arguments (`pk` is that of the session), and the answer to a viewer who looks."""
+"""Route -> its arguments (`pk` is that of the session, or of the operation that `OPERATIONS` names), and the answer to a viewer who looks."""
+OPERATIONS = {
+    "operation": "free", "evidence-file": "free", "operation-evidence": "free", "operation-claim": "free", "operation-decide": "claimed by another",
+    "operation-take-back": "claimed", "operation-approve": "proposed", "operation-withdraw": "proposed",
+}  # fmt: skip
+"""Route of an operation -> tool of the operation that it is tried with."""
 WRITES: dict[str, dict[str, Any]] = {
     "imports": {"files": lambda: SimpleUploadedFile("a.jsonl", transcript())},
     "repair": {"do": "apply"},
     "fork": {"at": ""},
     "export": {"revision": "1"},
     "delete": {"reason": "because"},
+    "operation-evidence": {"note": "seen"},
+    "operation-claim": {"outcome": "applied", "statement": "It is there.", "note": "seen"},
+    "operation-decide": {
+        "claim": lambda: claim_of("claimed by another").pk, "digest": lambda: claim_of("claimed by another").digest, "do": "approve",
+    },
+    "operation-take-back": {"claim": lambda: claim_of("claimed").pk},
+    "operation-approve": {"digest": lambda: Operation.objects.get(tool="proposed").digest},
+    "operation-withdraw": {"note": "not needed"},
 }
 """Route that writes -> what is sent to it, whole enough that somebody who may would be heard."""
 
@@ -57,16 +84,31 @@ def routes() -> list[URLPattern]:
     return [pattern for pattern in get_resolver().url_patterns if isinstance(pattern, URLPattern) and pattern.name not in OPEN_TO_ALL]
 
 
+def claim_of(tool: str) -> Claim:
+    return Claim.objects.get(operation__tool=tool)
+
+
 @pytest.fixture
-def session(owner: User) -> Session:
+def session(owner: User, team_mate: User) -> Session:
+    """A damaged session with operations as `OPERATIONS` needs them."""
     data = transcript(word=SECRET_WORD)
-    return bring_bytes(data[: data.rindex(b"{")] + data[data.rindex(b"{") :][:-30], actor=owner).session
+    session = bring_bytes(data[: data.rindex(b"{")] + data[data.rindex(b"{") :][:-30], actor=owner).session
+    for tool, claimant in (("claimed by another", team_mate), ("claimed", owner), ("free", None)):
+        operation = report_operation(session=session, actor=owner, tool=tool, what=SECRET_WORD)
+        seen = add_evidence(operation=operation, actor=owner, says=SECRET_WORD, file=SimpleUploadedFile("seen.txt", SECRET_WORD.encode()))
+        if claimant is not None:
+            claim_outcome(operation=operation, actor=claimant, outcome="applied", statement=SECRET_WORD, evidence=[seen])
+    propose_operation(run=run_of(session), actor=team_mate, tool="proposed", arguments={"word": SECRET_WORD})
+    session.refresh_from_db()
+    return session
 
 
 def address(name: str, session: Session) -> str:
     arguments = dict(ROUTES[name][0])
     if "pk" in arguments:
-        arguments["pk"] = session.pk
+        arguments["pk"] = Operation.objects.get(tool=OPERATIONS[name]).pk if name in OPERATIONS else session.pk
+    if "evidence" in arguments:
+        arguments["evidence"] = Evidence.objects.get(operation=arguments["pk"]).pk
     return reverse(name, kwargs=arguments) + ("?at=0:0" if name == "row-bytes" else f"?q={SECRET_WORD}" if name in ("goto", "inbox") else "")
 
 
@@ -108,7 +150,7 @@ def test_each_route_answers_each_person_as_the_role_says(
 
 def test_the_session_is_there_to_be_seen(session: Session, owner: User, client_of: Callable[[User], Client]) -> None:
     """Else the test above would prove nothing: these pages do show the word that a stranger must not see."""
-    for name in ("inbox", "session", "session-rows", "row-bytes", "request-json", "goto"):
+    for name in ("inbox", "session", "session-rows", "row-bytes", "request-json", "goto", "operations", "operation", "evidence-file"):
         assert SECRET_WORD in body(client_of(owner).get(address(name, session))), name
 
 
