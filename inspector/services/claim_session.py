@@ -55,7 +55,7 @@ def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness
             append_audit(actor=actor, action="resume-refused", session=session.pk, details=details | {"lines": [line.name for line in failing]})
         release_lease(run=run, actor=actor, holder=lease.holder, fence=lease.fence)
         raise Refused("not-ready", "It may not resume yet.", lines=failing)
-    operations = list(ledger.of_session(session).order_by("pk"))
+    operations = list(ledger.of_session(session).select_related("run", "target").order_by("pk"))
     with transaction.atomic():
         entry = append_audit(
             actor=actor, action="resume-allowed", session=session.pk,

@@ -66,7 +66,8 @@ def propose_operation(
             with transaction.atomic():
                 operation.save(force_insert=True)
         except IntegrityError:
-            raise Refused("same-intent", "Another operation of the same intent is open, or has been tried again already.") from None
+            other = Operation.objects.filter(client=run.client, intent=intent).order_by("-pk").values_list("pk", flat=True).first()
+            raise Refused("same-intent", "Another operation of the same intent is open, or has been tried again already.", operation=other) from None
         if run.session is not None:
             operation.sessions.add(run.session)
         append_audit(

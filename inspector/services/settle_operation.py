@@ -13,7 +13,7 @@ from inspector.models.roles import HANDLE
 from inspector.models.text import clean, clean_json
 
 from .append_audit import append_audit
-from .moves import TAKEN_OVER, Refused, deed, hold, move
+from .moves import Refused, deed, hold, move
 from .permit import permit
 
 ENDS = {
@@ -43,7 +43,8 @@ def settle_operation(
 
     def keep() -> int:
         late = Evidence.objects.create(
-            operation=operation, kind=Evidence.Kind.LATE_RESULT, by=actor, says=f"{clean(holder, 200)} said “{end}” after its lease was gone.",
+            operation=operation, kind=Evidence.Kind.LATE_RESULT, by=actor,
+            says=f"{clean(holder, 200)} said “{end}” when it could no longer settle it.",
             details={"end": end, "response": clean_json(response), "fence": fence, "reason": clean(reason)},
         )  # fmt: skip
         append_audit(
@@ -54,8 +55,10 @@ def settle_operation(
 
     with deed(actor=actor, action="settle-operation", run=operation.run, operation=operation, keep=keep):
         hold(operation.run, holder=holder, fence=fence, actor=actor)
+        if (operation.state, operation.fence, operation.response) == (state, fence, clean_json(response)):
+            return operation  # it was said before, and the answer got lost
         if operation.state != Operation.State.DISPATCHED or operation.fence != fence:
-            raise Refused("stale-lease", TAKEN_OVER)
+            raise Refused("changed-meanwhile", "It is not in progress under this lease. Your change was not saved.", state=operation.state)
         return move(
             operation, to=state, actor=actor, action=action, where=Q(fence=fence), details={"fence": fence}, response=clean_json(response),
             reason=clean(reason),

@@ -174,7 +174,7 @@ def test_what_is_refused_is_409_with_its_details(worker: Program, mate: Program,
     status, answer = mate.post(f"/api/operations/{operation['id']}/approve/", digest="0" * 64)
     assert (status, answer["error"]["digest"]) == (409, operation["digest"])
     status, answer = worker.post(f"/api/runs/{run[0]}/operations/", tool="refund", arguments={"cents": 1900, "order": 7})
-    assert (status, answer["error"]["code"]) == (409, "same-intent")
+    assert (status, answer["error"]["code"], answer["error"]["operation"]) == (409, "same-intent", operation["id"])
     assert worker.post(f"/api/operations/{operation['id']}/dispatch/", **run[1])[0] == 409
     assert Operation.objects.get().state == "proposed"
 
@@ -195,13 +195,16 @@ def test_a_whole_life_each_change_with_one_entry(worker: Program, mate: Program)
     assert worker.post(f"{path}/dispatch/", **held)[0] == 409
     done = worker.ok(f"{path}/outcome/", **held, end="confirmed", response={"id": "re_1"})["operation"]
     assert (done["state"], done["response"]) == ("confirmed", {"id": "re_1"})
+    assert worker.ok(f"{path}/outcome/", **held, end="confirmed", response={"id": "re_1"})["operation"] == done  # its answer had got lost
+    status, answer = worker.post(f"{path}/outcome/", **held, end="failed", response={"status": 422})
+    assert (status, answer["error"]["code"], answer["error"]["state"]) == (409, "changed-meanwhile", "confirmed")
     saved = worker.ok(f"/api/runs/{run}/checkpoints/", **held, kind="resolved-mutation", name="refunded", operation=operation["id"])["checkpoint"]
     assert (saved["operation"], saved["by"]) == (operation["id"], "owner")
     assert worker.send("PATCH", f"/api/runs/{run}/lease/", held | {"seconds": 60})[1]["lease"]["fence"] == held["fence"]
     assert worker.send("DELETE", f"/api/runs/{run}/lease/", held) == (200, {"released": True})
     assert actions(since) == [
         "run-registered", "lease-taken", "operation-proposed", "operation-approved", "operation-dispatched", "refused-dispatch-operation",
-        "operation-confirmed", "checkpoint-saved", "lease-renewed", "lease-released",
+        "operation-confirmed", "refused-settle-operation", "evidence-added", "checkpoint-saved", "lease-renewed", "lease-released",
     ]  # fmt: skip
     assert audit.verify_chain().bad is None
 
