@@ -142,7 +142,7 @@ def test_after_a_crash_it_has_happened_once(cell_of: Callable[[str], Cell], kind
     if ending == "killed":
         assert worker.wait() == KILLED
     else:
-        worker.fall_asleep()
+        worker.come_to("asleep")
     lease = cell.taken_over()
     assert (cell.operation.state, cell.effects()) == (HERE if kind == "same-database" else ELSEWHERE)[point]
     made = cell.recover(lease)

@@ -139,16 +139,18 @@ def restart(job: dict[str, Any]) -> list[str]:
 
 
 def work(job: dict[str, Any]) -> Any:
-    return {"carry-out": carry_out, "restart": restart}[job["do"]](job)
+    from . import race
+
+    return {"carry-out": carry_out, "restart": restart, "race": race.compete}[job["do"]](job)
 
 
 def main() -> None:
     import django
 
     django.setup()
-    from inspector.services import bind_operation, claim_session, renew_lease, save_checkpoint  # noqa: F401  (imported once, before the forks)
+    from inspector.services import bind_operation, claim_session, decide_claim, renew_lease, save_checkpoint  # noqa: F401  (imported once, before the forks)
 
-    from . import downstream  # noqa: F401
+    from . import downstream, race  # noqa: F401
 
     for line in sys.stdin:
         order = json.loads(line)

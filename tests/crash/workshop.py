@@ -73,11 +73,11 @@ class Job:
     def answer(self) -> Any:
         return json.loads((self.files / "done.json").read_text())
 
-    def fall_asleep(self) -> None:
-        """Wait until it has come to its point and sleeps there."""
-        until = time.monotonic() + 20
-        while not (self.files / "asleep").exists():
-            assert time.monotonic() < until, "the worker never came to its point"
+    def come_to(self, mark: str) -> None:
+        """Wait until it says that it is `asleep` at its point, or `ready` for the start."""
+        until = time.monotonic() + 30
+        while not (self.files / mark).exists():
+            assert time.monotonic() < until, f"the worker was never {mark}"
             time.sleep(0.005)
 
     def wake(self, seconds: float) -> None:
