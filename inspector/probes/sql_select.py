@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -94,7 +94,10 @@ def rows_of(variable: str, select: str, values: Mapping[str, str], secrets: Secr
 
 
 def sqlite_rows(path: str, select: str, values: Mapping[str, str], secrets: Secrets) -> Table:
-    """SQLite: opened read-only, and everything but reading is refused when the statement is prepared. `path` is a full path. Raises NotAsked."""
+    """SQLite: opened read-only, and everything but reading is refused when the statement is prepared. `path` is a full path. Raises NotAsked.
+
+    The database and its log stay as they are; SQLite may put its index of the log (`-shm`) beside them.
+    """
     try:
         opened = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=TIMEOUT, isolation_level=None)
     except sqlite3.Error as error:
@@ -122,7 +125,6 @@ def only_reads(action: int, first: str | None, second: str | None, database: str
 def postgres_rows(url: str, select: str, values: Mapping[str, str], secrets: Secrets) -> Table:
     """PostgreSQL: one statement in a read-only transaction that is rolled back, row by row, with a time limit. Raises NotAsked."""
     try:
-        secrets.add(unquote(urlsplit(url).password or ""))
         secrets.add(str(conninfo_to_dict(url).get("password") or ""))
         address = make_conninfo(url, connect_timeout=TIMEOUT, application_name="session-inspector probe")
     except (psycopg.Error, ValueError):

@@ -287,6 +287,24 @@ def test_a_live_wal_database_is_read_and_left_alone(file: Path) -> None:
     connection.close()
 
 
+def test_what_a_killed_application_left_is_read_and_left_alone(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log beside the database that was never merged into it: whoever opens it for writing merges it and deletes the log."""
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO orders VALUES (4, 'ref-4', 'paid', 1)")
+        connection.commit()
+        left = tmp_path / "left"
+        left.mkdir()
+        names = [file.name, file.name + "-wal"]
+        for name in names:
+            (left / name).write_bytes((file.parent / name).read_bytes())
+    connection.close()
+    was = [(left / name).read_bytes() for name in names]
+    monkeypatch.setenv("PROBE_DATABASE", f"sqlite:///{quote(str(left / file.name))}")
+    assert look("ref-4").verdict == "applied"
+    assert [(left / name).read_bytes() for name in names] == was
+
+
 def test_at_most_twenty_rows_are_read_and_a_missing_one_beyond_them_is_no_no(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.executemany("INSERT INTO orders VALUES (?, 'many', 'open', 1)", [(number,) for number in range(100, 150)])
@@ -301,6 +319,8 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 def test_an_endless_select_is_ended_on_sqlite(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_select, "TIMEOUT", 1)
     begun = time.monotonic()
+    flood = ENDLESS.replace("count(*)", "i") + " WHERE :reference <> ''"
+    assert look(select=flood).verdict == "applied"
     assert look(select=f"{ENDLESS} WHERE i < 0 AND :reference <> ''", when={"n": 1}).verdict == "failed"
     assert time.monotonic() - begun < 8
 
