@@ -9,27 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
 from .calls import Evidence as Evidence
-from .claims import claim_in
 from .effects import Effect, EffectClass, effect_of, policy_version, worst
 from .kept import Kept
+from .later import Later, message_of
 from .policy import BUILT_IN, Policy
 from .session import BlockKind, Row, RowKind, Session
 from .state import RuntimeState
 from .wording import count
-
-LOOKED_AHEAD = 300
-"""Later calls that are searched for one that names the target of an uncertain operation."""
-LATER_READS = 3
 
 STATES = {
     Outcome.RESULT: "confirmed",
@@ -224,7 +218,7 @@ class _Ledger:
     def _is_last(self, call: Call) -> bool:
         """Whether the conversation ends with the message of this call."""
         last = self._last_messages.get(call.row.part)
-        return last is call.row or (last is not None and getattr(last.extra, "message_id", None) == _message(call) is not None)
+        return last is call.row or (last is not None and getattr(last.extra, "message_id", None) == message_of(call) is not None)
 
     @cached_property
     def _last_messages(self) -> dict[int, Row]:
@@ -327,7 +321,8 @@ class _Ledger:
         if operation.state == "resolved" and (not answers or answers[0].outcome not in STATES):
             yield Evidence("only-reads", "It only reads: nothing in the world depends on whether it ran.", call.row.ref, "strong")
         if operation.state == "uncertain":
-            yield from self._later(operation, call)
+            # Made anew: a circle of the ledger and its helper would hold all that was read until the collector comes.
+            yield from Later(self.session, self.book, self._arguments, self._effect, self._answers, self._texts).evidence(operation.target, call)
 
     def _agent_evidence(self, call: Call) -> Iterable[Evidence]:
         for part in self.book.agents.get(call.id or "", ()):
@@ -342,57 +337,6 @@ class _Ledger:
         parent = self._started_by.get(call.row.part)
         if parent is not None:
             yield Evidence("parent-call", "It belongs to the agent that this call started, and counts for it.", parent.row.ref)
-
-    def _later(self, operation: Operation, call: Call) -> Iterable[Evidence]:
-        """Later calls that name the target; and the model's next claim that the work is done, which proves nothing."""
-        target = operation.target
-        naming = (each for each in self._calls_after(call) if target and target in self._argument_text(each))
-        for each in islice(naming, LATER_READS if target else 0):
-            yield self._names_target(each, target or "")
-        claim = self._claim(call)
-        if claim is not None:
-            yield Evidence("assistant-claim", "The model says later that something was done. What it says is no proof.", claim.ref, "none")
-
-    def _calls_after(self, call: Call) -> Iterator[Call]:
-        """The next calls of the same part that stand in another message."""
-        message = _message(call)
-        for each in self.book.calls[call.order + 1 : call.order + 1 + LOOKED_AHEAD]:
-            if each.row.part == call.row.part and (message is None or _message(each) != message):
-                yield each
-
-    def _argument_text(self, call: Call) -> str:
-        """The call's arguments as one text. Kept for the calls that the next uncertain operations look at too."""
-        if call.order not in self._texts:
-            if len(self._texts) >= 4 * LOOKED_AHEAD:
-                self._texts.clear()
-            self._texts[call.order] = json.dumps(self._arguments(call), ensure_ascii=False)
-        return self._texts[call.order]
-
-    def _names_target(self, later: Call, target: str) -> Evidence:
-        answers = self._answers([later])
-        read = answers and answers[0].outcome is Outcome.RESULT and self._effect(later).name is EffectClass.READ_ONLY
-        if read:
-            return Evidence("later-read", f"A later {later.tool} call looked at {target[:80]}: its result may tell.", answers[0].row.ref)
-        return Evidence("later-call", f"A later {later.tool} call names {target[:80]}: what it did may tell.", later.row.ref)
-
-    def _claim(self, call: Call) -> Row | None:
-        """The first row in which the model says that something was done, before any later call of it that changes something."""
-        busy = next((each.row.index for each in self._calls_after(call) if self._effect(each).name is not EffectClass.READ_ONLY), None)
-        rows = self.session.rows
-        start = bisect_right(rows, (call.row.part, call.row.index), key=lambda row: (row.part, row.index))
-        for row in rows[start : start + LOOKED_AHEAD]:
-            if row.part != call.row.part or (busy is not None and row.index >= busy):
-                return None
-            told = any(block.kind is BlockKind.TEXT and not block.blank for block in row.blocks)
-            if row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>" and claim_in(self.book.words(row)):
-                return row
-        return None
-
-
-def _message(call: Call) -> str | None:
-    """Id of the message that a call is a piece of."""
-    found: str | None = getattr(call.record.extra, "message_id", None)
-    return found
 
 
 def left_out(operation: Operation) -> bool:
