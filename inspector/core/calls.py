@@ -72,6 +72,12 @@ class Call:
     """Its row belongs to another session."""
 
 
+def message_of(call: Call) -> str | None:
+    """Id of the message that a call is a piece of; None where its record has none, or its line broke off."""
+    found: str | None = getattr(call.record.extra, "message_id", None)
+    return found
+
+
 @dataclass(slots=True, eq=False)
 class Answer:
     """One saved result of a call."""
@@ -124,6 +130,8 @@ class Calls:
     words: Callable[[Row], str] = no_words
     """The text of a row of the model."""
     without_row: list[WithoutRow] = field(default_factory=list)
+    lost_answer: Row | None = None
+    """The message whose answer was never saved, although its tools may have started."""
     left_out: list[LeftOut] = field(default_factory=list)
 
 

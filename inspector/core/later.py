@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from .calls import Answer, Call, Calls, Evidence, Outcome
+from .calls import Answer, Call, Calls, Evidence, Outcome, message_of
 from .claims import claim_in
 from .effect_class import Effect, EffectClass
 from .session import BlockKind, Row, Session
@@ -80,9 +80,3 @@ class Later:
             if row.role == "assistant" and told and getattr(row.extra, "model", None) != "<synthetic>" and claim_in(self.book.words(row)):
                 return row
         return None
-
-
-def message_of(call: Call) -> str | None:
-    """Id of the message that a call is a piece of."""
-    found: str | None = getattr(call.record.extra, "message_id", None)
-    return found

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow
+from .calls import ORDER, Answer, Call, Calls, LeftOut, Outcome, WithoutRow, message_of
 from .calls import Evidence as Evidence
 from .effects import Effect, EffectClass, effect_of, policy_version, worst
 from .kept import Kept
-from .later import Later, message_of
+from .later import Later
 from .policy import BUILT_IN, Policy
 from .session import BlockKind, Row, RowKind, Session
 from .state import RuntimeState
@@ -50,6 +50,8 @@ KEPT = "ledger"
 """Kind of the evidence that says what the kept ledger holds."""
 LEFT_OUT = "left-out"
 """Kind of the evidence that a repair's note gives of a call that it took out."""
+LOST_ANSWER = "lost answer"
+"""Stands for the tool where an answer may have called any."""
 ENDED = frozenset(("completed", "failed"))
 """Words of a notice that say that a background task came to its end."""
 
@@ -141,6 +143,9 @@ class _Ledger:
             shown = call if len(twins) == 1 else next((twin for twin in twins if twin.row.ref in self.branch), twins[-1])
             listed += self._operation(shown, twins)
         listed += [self._without_row(found) for found in self.book.without_row]
+        lost = self.book.lost_answer
+        if lost is not None and lost.ref in self.branch and not self.book.without_row:
+            listed.append(self._lost_answer(lost))
         notes = self.book.left_out
         held = {operation.key for operation in listed} if notes else set()
         listed += [self._left_out(note) for note in notes if note.key not in held]
@@ -279,6 +284,14 @@ class _Ledger:
             why_effect=f"{effect.why} (judged by the tool alone: the call was never saved)", state="resolved" if reads else "uncertain",
             on_branch=found.after.ref in self.branch, call=None, result=None, evidence=tuple(evidence), policy=self.version,
             declared_target=self._declared(found.tool, None),
+        )  # fmt: skip
+
+    def _lost_answer(self, last: Row) -> Operation:
+        says = "No answer to this message was saved. Tools start before an answer is saved: some may have run."
+        return Operation(
+            key=key_of(None, LOST_ANSWER, [last.id]), call_id=None, tool=LOST_ANSWER, arguments=None, effect="unknown",
+            why_effect="nobody knows which tools the answer called", state="uncertain", on_branch=True, call=None, result=None,
+            evidence=(Evidence("lost-answer", says, last.ref),), policy=self.version,
         )  # fmt: skip
 
     def _left_out(self, note: LeftOut) -> Operation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,11 @@ from inspector.core import fork, repair, rulebook
 from inspector.core.effect_class import EffectClass
 from inspector.core.effects import policy_version
 from inspector.core.inspection import Inspection, inspect
-from inspector.core.operations import Operation, key_of, target_of
+from inspector.core.operations import LOST_ANSWER, Operation, key_of, target_of
 from inspector.core.policy import BUILT_IN, Policy, Rule
 from inspector.core.source import Part, Source
 from inspector.core.steps import Resolution
-from tests.core.transcripts import SESSION, Transcript, call, result, text
+from tests.core.transcripts import SESSION, Transcript, call, result, text, thinking
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, …)."
@@ -48,6 +49,11 @@ def test_files_with_one_fault(case: str, open_calls: list[Any]) -> None:
     assert [(op.tool, op.call, op.on_branch) for op in found if op.state == "uncertain"] == open_calls
 
 
+def of_calls(found: Inspection) -> list[Operation]:
+    """The operations but for a lost answer: most transcripts here end with a prompt or a result that nobody answered."""
+    return [operation for operation in found.operations if operation.tool != LOST_ANSWER]
+
+
 def reported() -> list[Path]:
     return sorted(path for path in (CORPUS / "reported").iterdir() if (path / "input.jsonl").exists())
 
@@ -55,7 +61,7 @@ def reported() -> list[Path]:
 @pytest.mark.parametrize("case", reported(), ids=lambda path: path.name)
 def test_reported_sessions(case: Path) -> None:
     """Every operation that the report names has its state; rows of another session are no operations of this one."""
-    found = {op.call_id: op for op in look(case).operations}
+    found = {op.call_id: op for op in of_calls(look(case))}
     listed = json.loads((case / "case.json").read_text(encoding="utf-8"))["expected"]["operations"]
     for said in listed:
         if "other session" in said["why"]:
@@ -68,7 +74,7 @@ def test_reported_sessions(case: Path) -> None:
 
 
 def only(made: Transcript, **how: Any) -> Operation:
-    (operation,) = made.inspect(**how).operations
+    (operation,) = of_calls(made.inspect(**how))
     return operation
 
 
@@ -126,7 +132,7 @@ def test_work_in_the_background_is_an_operation_of_its_own(started: dict[str, An
         if status:
             words = f"<task-notification>\n<tool-use-id>T1</tool-use-id>\n<status>{status}</status>\n</task-notification>"
             script.user(words, origin={"kind": "task-notification"})
-        return script.inspect().operations
+        return of_calls(script.inspect())
 
     for status in (None, "stopped"):
         launch, work = made(status)
@@ -172,7 +178,7 @@ def test_a_repeated_row_is_one_operation_and_a_reused_id_is_two() -> None:
     made.assistant(call())
     made.raw(made.lines[-1])
     made.user([result()])
-    assert [(op.state, op.result) for op in made.inspect().operations] == [("confirmed", "0:3")]
+    assert [(op.state, op.result) for op in of_calls(made.inspect())] == [("confirmed", "0:3")]
     made = Transcript()
     made.tool()
     made.assistant(call(command="make more"))
@@ -232,6 +238,59 @@ def test_a_tool_that_was_used_without_a_row_is_judged_by_its_name_and_rule() -> 
     assert [op.tool for op in found.values() if "only-reads" in [evidence.kind for evidence in op.evidence]] == ["Read"]
 
 
+def lost(*rows: Callable[[Transcript], Any], **how: Any) -> list[tuple[str, list[str | None]]]:
+    """State and rows of the lost answers of a conversation that ends like this."""
+    made = Transcript()
+    made.turn()
+    for row in rows:
+        row(made)
+    return [(op.state, [each.row for each in op.evidence]) for op in made.inspect(**how).operations if op.tool == LOST_ANSWER]
+
+
+def prompt(made: Transcript) -> str:
+    return made.user("now write it")
+
+
+def called(made: Transcript) -> str:
+    return made.assistant(call())
+
+
+def came_back(made: Transcript) -> str:
+    return made.user([result()])
+
+
+def test_an_answer_of_which_nothing_was_saved_is_an_operation() -> None:
+    assert lost(prompt) == [("uncertain", ["0:2"])]
+    assert lost(prompt, called, came_back) == [("uncertain", ["0:4"])]
+    assert lost(prompt, lambda made: made.assistant(thinking())) == [("uncertain", ["0:3"])]
+    assert lost(prompt, lambda made: made.assistant(text("No response requested."), model="<synthetic>")) == [("uncertain", ["0:2"])]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [prompt, called],
+        [prompt, lambda made: made.user([{"type": "text", "text": "[Request interrupted by user]"}])],
+        [prompt, lambda made: made.assistant(text("API Error: 529"), isApiErrorMessage=True)],
+        [prompt, lambda made: made.raw(b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"T8","name":"Write","inp')],
+        [lambda made: made.user("<command-name>/exit</command-name>")],
+        [lambda made: made.user("A summary.", isCompactSummary=True)],
+        [prompt, lambda made: made.assistant(call("T1"), call("T2")), came_back],
+    ],
+)
+def test_what_is_no_lost_answer(rows: list[Callable[[Transcript], Any]]) -> None:
+    assert lost(*rows) == []
+
+
+def test_a_lost_answer_stays_open_over_a_repair() -> None:
+    found = look(CORPUS / "claude-code" / "c5_text_hang_slowkill")
+    (before,) = found.operations
+    planned = repair.plan(found, rulebook.diagnose(found), seed="s", at="2026-12-01T00:00:00.000Z")
+    assert planned.steps and [op.key for op in planned.outcome.inspection.operations] == [before.key]
+    assert "effect-without-row" not in {finding.code for finding in planned.outcome.findings}
+
+
 def test_an_agent_is_as_bad_as_its_transcript() -> None:
     made, inner = Transcript(), Transcript()
     made.user()
@@ -261,7 +320,7 @@ def test_keys_survive_repair_and_fork(case: str) -> None:
     planned = repair.plan(found, rulebook.diagnose(found), seed="s", at="2026-12-01T00:00:00.000Z")
     assert {op.key: op.state for op in planned.outcome.inspection.operations} == before
     forked = fork.fork(found, new_id="99999999-2222-4333-8444-555555555555", at="2026-12-01T00:00:00.000Z")
-    assert {op.key for op in forked.inspection.operations} <= set(before)
+    assert {op.key for op in of_calls(forked.inspection)} <= set(before)
 
 
 @pytest.mark.parametrize("outcome", ["happened", "did-not-happen"])

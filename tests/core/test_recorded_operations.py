@@ -36,6 +36,8 @@ class Case(NamedTuple):
 
 NO_RESULT = "call no-result"
 USED = "tools-used?"
+LOST = Op("lost answer", "unknown", "uncertain", "lost-answer")
+"""The process ended before an answer was saved: to a prompt, or to a result."""
 RECORDED = (
     Case(
         "e2_esc_tool", "The command had run when the person pressed Esc; the result says that it was rejected.",
@@ -57,7 +59,10 @@ RECORDED = (
         "b3_sigint_bash", "The command had run when SIGINT came; the client wrote a rejection. Nobody sat at a terminal.",
         (Op("Bash", "mutating", "uncertain", "call rejected interrupted"),),
     ),
-    Case("c5_text_hang_slowkill", "The command ran, and was killed with the client before any row of the answer was saved.", ()),
+    Case(
+        "c5_text_hang_slowkill", "The command ran, and was killed with the client before any row of the answer was saved.",
+        (LOST,),
+    ),
     Case(
         "live332-c5_text_hang_slowkill", "The same; this release had noted the name of the tool.",
         (Op("Bash", "unknown", "uncertain", "tools-used unfinished-turn"),),
@@ -130,6 +135,7 @@ RECORDED = (
             Op("Agent", "unknown", "confirmed", "call launched agent-transcript process"),
             Op("Agent", "unknown", "uncertain", "call launched agent-transcript process"),
             Op("Bash", "mutating", "uncertain", f"{NO_RESULT} parent-call", on_branch=False),
+            LOST,
         ),
     ),
     Case(
@@ -138,11 +144,12 @@ RECORDED = (
             Op("Agent", "unknown", "confirmed", "call launched agent-transcript process permission"),
             Op("Agent", "unknown", "uncertain", "call launched agent-transcript process permission"),
             Op("Bash", "mutating", "uncertain", f"{NO_RESULT} parent-call {USED}", on_branch=False),
+            LOST,
         ),
     ),
     Case(
         "live332-i3b_bg_finished_unread", "A command in the background came to its end; the notice of it was never read.",
-        (Op("Bash", "mutating", "confirmed", "call launched notice! permission"),),
+        (Op("Bash", "mutating", "confirmed", "call launched notice! permission"), LOST),
     ),
     Case(
         "p1_two_clients", "A second client opened the session while the command ran in the first, where it came to its end later.",
@@ -154,6 +161,7 @@ RECORDED = (
         (
             Op("Bash", "read-only", "confirmed", "call result!"),
             Op("Write", "mutating", "confirmed", "call result! stand-in real-result"),
+            LOST,
         ),
     ),
     Case(
@@ -197,7 +205,7 @@ def test_a_settled_claim_of_the_model_is_never_more_than_shown() -> None:
 def test_what_agents_left_open_counts_for_the_call_that_started_them() -> None:
     for name in ("i2_subagent_killed", "live332-i2_subagent_killed", "live332-i2b_subagent_foreground_killed", "i4_bg_agent_killed"):
         looked = look(name)
-        *outer, inner = looked.operations
+        *outer, inner = [operation for operation in looked.operations if operation.call]
         (link,) = [each.row for each in inner.evidence if each.kind == "parent-call"]
         assert link == outer[-1].call and inner.key in looked.operations_open() and outer[-1].key in looked.operations_open()
 

@@ -1156,7 +1156,11 @@ def test_hostile_text_stays_on_one_short_line() -> None:
     ("make", "verdict", "summary"),
     [
         (conversation, "ready", "Nothing is wrong: the next request would hold 7 messages."),
-        (a_prompt_without_answer, "ready", "The next request would hold 9 messages; note that the last prompt was never answered."),
+        (
+            a_prompt_without_answer,
+            "needs-reconciliation",
+            "A tool may have run without any row that says so: look at what it could have changed before anybody goes on.",
+        ),
         (empty_file, "blocked", "This session can't be resumed: No conversation found with this session id."),
         (two_results, "needs-repair", "Repair it first: the call T1 has 2 results; a provider takes one, and the client sends the first."),
         (nobody_knows, "needs-reconciliation", "Nobody knows whether `Bash: make ship` happened: check the target before anything is repeated."),

@@ -20,15 +20,17 @@ from collections.abc import Iterator
 from .. import wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..operations import left_out, only_kept
+from ..operations import LOST_ANSWER, left_out, only_kept
 
 CODES = ("effect-without-row",)
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
-    """One finding for each operation of the ledger that no row holds."""
+    """One finding for each operation of the ledger that no row holds. Of a lost answer no tool is known: `user-tail` and `open-turn` name it."""
     for operation in inspection.operations:
-        if operation.state == "uncertain" and operation.call is None and not left_out(operation) and not only_kept(operation):
+        if operation.state != "uncertain" or operation.call is not None or operation.tool == LOST_ANSWER:
+            continue
+        if not left_out(operation) and not only_kept(operation):
             yield Finding(
                 "effect-without-row",
                 Severity.ERROR,

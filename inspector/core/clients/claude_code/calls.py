@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from ...calls import Answer, Call, Calls, LeftOut, Notice, Outcome, WithoutRow
+from ...calls import Answer, Call, Calls, LeftOut, Notice, Outcome, WithoutRow, message_of
 from ...jsonspans import NotJson, loads, recover
 from ...session import BlockKind, Row, RowKind, Session
-from ...symptoms import REJECTED, interruption, stand_in
+from ...symptoms import REJECTED, interruption, local_command, stand_in
 from ...wording import blocks_of
 from .read import light_row
 from .remarks import Remarks
@@ -59,6 +59,7 @@ def calls(session: Session) -> Calls:
         _agents(session, book, unsure)
     book.left_out = _left_out(session)
     book.without_row = _without_row(session, book)
+    book.lost_answer = _lost_answer(session, book)
     return book
 
 
@@ -253,3 +254,26 @@ def _unfinished(session: Session, part: int) -> Row | None:
             return None if any(block.kind is BlockKind.TEXT for block in row.blocks) else row
         return None if interruption(row.extra.text) else row
     return None
+
+
+def _lost_answer(session: Session, book: Calls) -> Row | None:
+    """The last message of the main transcript, where nothing of its answer was saved.
+
+    A turn that a person stopped, an answer that failed, a command of the client and its summary are none; nor is one with a call that has no
+    result, or whose result a repair wrote: that call has an operation of its own.
+    """
+    last = _unfinished(session, 0)
+    if last is None or last.extra.compact_summary or local_command(last.extra.text) or any(block.kind is BlockKind.CALL for block in last.blocks):
+        return None
+    if any(row.index > last.index and row.kind is RowKind.MESSAGE and row.extra.api_error for row in session.main()):
+        return None
+    behind = [*(call.row for call in book.calls), *(note.row for note in book.left_out)]
+    if any(row.part == 0 and row.index > last.index for row in behind):
+        return None
+    answered = {block.id for block in last.blocks if block.kind is BlockKind.RESULT}
+    message = next((message_of(call) for call in reversed(book.calls) if call.id in answered), None)
+    for call in book.calls if answered else ():
+        answers = book.answers.get((0, call.id or ""), ())
+        if call.row.part == 0 and message_of(call) == message and all(answer.record.extra.marked for answer in answers):
+            return None
+    return last
