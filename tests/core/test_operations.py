@@ -264,6 +264,8 @@ def test_an_answer_of_which_nothing_was_saved_is_an_operation() -> None:
     assert lost(prompt, called, came_back) == [("uncertain", ["0:4"])]
     assert lost(prompt, lambda made: made.assistant(thinking())) == [("uncertain", ["0:3"])]
     assert lost(prompt, lambda made: made.assistant(text("No response requested."), model="<synthetic>")) == [("uncertain", ["0:2"])]
+    noted = b'{"type":"api-request","sessionId":"s"}', b'{"type":"tools-used","tools":[],"sessionId":"s"}'
+    assert lost(prompt, *(lambda made, row=row: made.raw(row) for row in noted)) == [("uncertain", ["0:2"])]
 
 
 @pytest.mark.parametrize(
@@ -277,6 +279,7 @@ def test_an_answer_of_which_nothing_was_saved_is_an_operation() -> None:
         [lambda made: made.user("<command-name>/exit</command-name>")],
         [lambda made: made.user("A summary.", isCompactSummary=True)],
         [prompt, lambda made: made.assistant(call("T1"), call("T2")), came_back],
+        [prompt, lambda made: made.raw(b'{"type":"api-request","sessionId":"s"}')],
     ],
 )
 def test_what_is_no_lost_answer(rows: list[Callable[[Transcript], Any]]) -> None:

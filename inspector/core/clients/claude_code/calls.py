@@ -260,8 +260,11 @@ def _lost_answer(session: Session, book: Calls) -> Row | None:
     """The last message of the main transcript, where nothing of its answer was saved.
 
     A turn that a person stopped, an answer that failed, a command of the client and its summary are none; nor is one with a call that has no
-    result, or whose result a repair wrote: that call has an operation of its own.
+    result, or whose result a repair wrote: that call has an operation of its own. A release that notes its requests notes a tool's first use
+    when it starts: where it noted none, none was started.
     """
+    if any(session.of_type("api-request", part=0)) and not any(session.of_type("tools-used", part=0)):
+        return None
     last = _unfinished(session, 0)
     if last is None or last.extra.compact_summary or local_command(last.extra.text) or any(block.kind is BlockKind.CALL for block in last.blocks):
         return None
