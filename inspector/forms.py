@@ -6,7 +6,8 @@ from typing import Any
 
 from django import forms
 
-from inspector.models import Evidence, Operation
+from inspector.models import Evidence, Operation, Probe, Target
+from inspector.probes import KINDS
 
 
 class DeleteForm(forms.Form):
@@ -56,3 +57,59 @@ class ClaimForm(forms.Form):
     def wrong(self) -> dict[str, str]:
         """Field -> its first fault."""
         return {name: str(faults[0]) for name, faults in self.errors.items()}
+
+
+class _Declared(forms.ModelForm):
+    """A form whose fields look like those of the other pages."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for field in self.fields.values():
+            if not isinstance(field.widget, forms.CheckboxInput):
+                field.widget.attrs["class"] = "select" if isinstance(field.widget, forms.Select) else "input"
+
+
+class TargetForm(_Declared):
+    """What is declared of a target. The service checks it whole."""
+
+    class Meta:
+        model = Target
+        fields = ("name", "kind", "contract", "key_valid_seconds", "quiet_seconds", "probe", "probe_max_age_seconds", "active")
+        labels = {
+            "key_valid_seconds": "Seconds that it knows a key",
+            "quiet_seconds": "Quiet period in seconds",
+            "probe": "Probe that tells",
+            "probe_max_age_seconds": "Seconds that a probe's answer is good for",
+            "active": "In use",
+        }
+        help_texts = {
+            "name": "By this name rules and applications call it. It can't be changed later.",
+            "kind": "Decides when an operation may be sent again.",
+            "contract": "What the target promises, in the words of its documentation, and where that stands.",
+            "key_valid_seconds": "Only for a target that knows keys: after that the same key is a new request. 0 for every other one.",
+            "quiet_seconds": "Longest pause of a sender plus longest time that a request may be under way. “Not there” counts only after it.",
+            "probe": "The gate asks for a reading of it before work goes on. None: nothing is asked.",
+            "probe_max_age_seconds": "An older answer has to be looked up again before work goes on.",
+            "active": "Switched off, no new operation may name it.",
+        }
+        error_messages = {"name": {"unique": "There is a target of this name already."}}
+
+
+class ProbeForm(_Declared):
+    """A read-only look, as far as the room of probes has no say in it. The service checks it whole."""
+
+    kind = forms.ChoiceField(choices=[(name, kind.TITLE) for name, kind in KINDS.items()])
+    config = forms.JSONField(required=False, error_messages={"invalid": "This is no JSON."})
+    parameters = forms.JSONField(
+        required=False, error_messages={"invalid": "This is no JSON."}, help_text="What a person types: name and regular expression of each value."
+    )
+
+    class Meta:
+        model = Probe
+        fields = ("name", "kind", "config", "parameters", "active")
+        labels = {"active": "In use"}
+        help_texts = {
+            "name": "Its readings are kept under this name. It can't be changed later.",
+            "active": "Switched off, nobody can click it; its readings stay.",
+        }
+        error_messages = {"name": {"unique": "There is a probe of this name already."}}

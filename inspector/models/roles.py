@@ -21,7 +21,7 @@ WORDS = {
     VIEW: "see sessions",
     HANDLE: "bring in, repair, fork, export and take over sessions, and say what happened",
     DECIDE: "approve operations and decide what others said happened",
-    ADMINISTER: "change the policy, targets, probes and access tokens",
+    ADMINISTER: "change the policy, targets and probes, and the access tokens of others",
     ERASE: "delete sessions",
     REVEAL: "see masked secrets",
 }

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from inspector.models import ApiToken
-from inspector.models.roles import ADMINISTER
+from inspector.models.roles import ADMINISTER, VIEW
 from inspector.models.text import clean
 from inspector.queries import tokens
 
@@ -26,9 +26,10 @@ LONGEST_DAYS = 3650
 def issue_token(*, user: AbstractBaseUser, name: str, actor: AbstractBaseUser | None, days: int | None = None) -> tuple[ApiToken, str]:
     """What is kept, and the token itself. It may do what `user` may do, for `days` from now; None: until it is revoked.
 
-    Raises PermissionDenied, ValidationError for an empty or taken name and for days that are none.
+    A person makes tokens for nobody else; an administrator may. Raises PermissionDenied, ValidationError for an empty or taken name and for days
+    that are none.
     """
-    permit(actor, ADMINISTER)
+    permit(actor, VIEW if actor == user else ADMINISTER)
     name = clean(name.strip(), 80)
     if not name:
         raise ValidationError("A token needs a name: the program that will use it.")

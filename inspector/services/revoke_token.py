@@ -7,7 +7,7 @@ from django.db import transaction
 
 from inspector.models import ApiToken
 from inspector.models.clock import DatabaseNow
-from inspector.models.roles import ADMINISTER
+from inspector.models.roles import ADMINISTER, VIEW
 
 from .append_audit import append_audit
 from .moves import Refused
@@ -15,8 +15,8 @@ from .permit import permit
 
 
 def revoke_token(*, token: ApiToken, actor: AbstractBaseUser | None) -> None:
-    """Raises PermissionDenied, and Refused (`changed-meanwhile`) when it was revoked before."""
-    permit(actor, ADMINISTER)
+    """One's own, or as an administrator anybody's. Raises PermissionDenied, and Refused (`changed-meanwhile`) when it was revoked before."""
+    permit(actor, VIEW if actor == token.user else ADMINISTER)
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=DatabaseNow()) != 1:
             raise Refused("changed-meanwhile", "It was revoked already.")

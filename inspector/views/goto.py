@@ -15,7 +15,10 @@ from inspector.queries import inbox
 from inspector.templatetags.words import titled
 
 REF = re.compile(r"^(\+\d{1,6}|\d{1,6}:\d{1,9})$")
-PAGES = (("inbox", "Inbox"), ("rules", "Rules"), ("errors", "Paste an error"), ("audit", "Audit trail"))
+PAGES = (
+    ("inbox", "Inbox"), ("operations", "Operations"), ("rules", "Rules"), ("errors", "Paste an error"), ("audit", "Audit trail"),
+    ("target-kinds", "Kinds of target"), ("tokens", "Access tokens"),
+)  # fmt: skip
 LIMIT = 8
 
 

@@ -12,12 +12,15 @@ from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from inspector.models import Claim, Evidence, Operation, Session
+from inspector.models import Claim, Evidence, Operation, Probe, Session, Target
 from inspector.services.add_evidence import add_evidence
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.propose_operation import propose_operation
 from inspector.services.register_run import run_of
 from inspector.services.report_operation import report_operation
+from inspector.services.save_policy import save_policy
+from inspector.services.save_probe import save_probe
+from inspector.services.save_target import save_target
 from tests.shell.sessions import bring_bytes, transcript
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,6 +52,18 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "operation-take-back": ({"pk": 0}, 405),
     "operation-approve": ({"pk": 0}, 405),
     "operation-withdraw": ({"pk": 0}, 405),
+    "operation-probe": ({"pk": 0}, 405),
+    "policy": ({}, 403),
+    "policy-version": ({"number": 1}, LOOK),
+    "targets": ({}, 403),
+    "new-target": ({}, 403),
+    "target": ({"pk": 0}, 403),
+    "probes": ({}, 403),
+    "new-probe": ({}, 403),
+    "probe": ({"pk": 0}, 403),
+    "tokens": ({}, LOOK),
+    "target-kinds": ({}, LOOK),
+    "target-kind": ({"name": "file"}, LOOK),
     "rules": ({}, LOOK),
     "rule": ({"code": "unresolved-call"}, LOOK),
     "errors": ({}, LOOK),
@@ -60,8 +75,13 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
 OPERATIONS = {
     "operation": "free", "evidence-file": "free", "operation-evidence": "free", "operation-claim": "free", "operation-decide": "claimed by another",
     "operation-take-back": "claimed", "operation-approve": "proposed", "operation-withdraw": "proposed",
+    "operation-probe": "free",
 }  # fmt: skip
 """Route of an operation -> tool of the operation that it is tried with."""
+ROWS: dict[str, Any] = {"target": Target, "probe": Probe}
+"""Route of something that is declared -> its table, in which there is one."""
+RULE = {"rule-tool": "Bash", "rule-effect": "mutating", "rule-why": "it runs"}
+TARGET = {"name": "bank", "kind": "lookup", "key_valid_seconds": "0", "quiet_seconds": "1", "probe_max_age_seconds": "1", "active": "on"}
 WRITES: dict[str, dict[str, Any]] = {
     "imports": {"files": lambda: SimpleUploadedFile("a.jsonl", transcript())},
     "repair": {"do": "apply"},
@@ -71,11 +91,20 @@ WRITES: dict[str, dict[str, Any]] = {
     "operation-evidence": {"note": "seen"},
     "operation-claim": {"outcome": "applied", "statement": "It is there.", "note": "seen"},
     "operation-decide": {
-        "claim": lambda: claim_of("claimed by another").pk, "digest": lambda: claim_of("claimed by another").digest, "do": "approve",
+        "claim": lambda: claim_of("claimed by another").pk,
+        "digest": lambda: claim_of("claimed by another").digest,
+        "do": "approve",
     },
     "operation-take-back": {"claim": lambda: claim_of("claimed").pk},
     "operation-approve": {"digest": lambda: Operation.objects.get(tool="proposed").digest},
     "operation-withdraw": {"note": "not needed"},
+    "operation-probe": {"probe": lambda: Probe.objects.get().pk, "value-path": "nothing"},
+    "policy": {"do": "save", "base": "1", "note": "because"} | {f"rule-{key}": "" for key in ("client", "pointer", "glob", "target")} | RULE,
+    "new-target": TARGET,
+    "target": TARGET | {"quiet_seconds": "7"},
+    "new-probe": {"name": "other", "kind": "file-hash", "config": '{"root": "/"}', "parameters": '{"path": ".+"}', "active": "on"},
+    "probe": {"config": "{}", "parameters": "{}"},
+    "tokens": {"name": "agent", "user": "owner"},
 }
 """Route that writes -> what is sent to it, whole enough that somebody who may would be heard."""
 
@@ -99,6 +128,9 @@ def session(owner: User, team_mate: User) -> Session:
         if claimant is not None:
             claim_outcome(operation=operation, actor=claimant, outcome="applied", statement=SECRET_WORD, evidence=[seen])
     propose_operation(run=run_of(session), actor=team_mate, tool="proposed", arguments={"word": SECRET_WORD})
+    save_policy(actor=owner, rules=[{"tool": "Read", "effect": "read-only", "why": "it reads"}], servers={}, note="first", base=0)
+    save_target(actor=owner, target=Target(name="staging", kind="lookup"))
+    save_probe(actor=owner, probe=Probe(name="file", kind="file-hash", config={"root": "/"}, parameters={"path": "[a-z]+"}))
     session.refresh_from_db()
     return session
 
@@ -106,7 +138,9 @@ def session(owner: User, team_mate: User) -> Session:
 def address(name: str, session: Session) -> str:
     arguments = dict(ROUTES[name][0])
     if "pk" in arguments:
-        arguments["pk"] = Operation.objects.get(tool=OPERATIONS[name]).pk if name in OPERATIONS else session.pk
+        arguments["pk"] = ROWS[name].objects.get().pk if name in ROWS else session.pk
+        if name in OPERATIONS:
+            arguments["pk"] = Operation.objects.get(tool=OPERATIONS[name]).pk
     if "evidence" in arguments:
         arguments["evidence"] = Evidence.objects.get(operation=arguments["pk"]).pk
     return reverse(name, kwargs=arguments) + ("?at=0:0" if name == "row-bytes" else f"?q={SECRET_WORD}" if name in ("goto", "inbox") else "")
@@ -168,7 +202,7 @@ def test_a_viewer_writes_nothing(name: str, session: Session, viewer: User, owne
     assert refused.status_code == 403 and "Ask an administrator for the role" in body(refused)
     assert rows_of_all_tables() == before
     done = sent(owner)
-    assert done.status_code in (200, 302) and not done.context
+    assert done.status_code in (200, 302)
     assert rows_of_all_tables() != before
 
 

@@ -103,7 +103,7 @@ def test_a_form_sent_from_another_site_is_refused() -> None:
 
 def test_nobody_sees_a_page_without_signing_in(client: Client) -> None:
     """Every page there is, with some value for each argument of its address; the three that bring people in are left out."""
-    some = {"pk": 1, "name": "a", "code": "a", "number": 1, "revision": 1, "ref": "0:0"}
+    some = {"pk": 1, "name": "a", "code": "a", "number": 1, "evidence": 1}
     seen = 0
     for pattern in get_resolver().url_patterns:
         if isinstance(pattern, URLResolver) or pattern.name in ("launch", "login", "logout"):
