@@ -14,9 +14,6 @@ from inspector.services.claim_session import Ticket
 from inspector.services.export_session import resume_command
 from inspector.services.moves import Refused
 
-PAGES = {"transcript": "repair", "source": "inbox"}
-"""Name of a line -> the page where it is put right; else the operation that it is about, else the session."""
-
 
 def run(run: Run) -> dict[str, Any]:
     """A run, and who holds it now."""
@@ -77,16 +74,18 @@ def lines(lines: list[readiness.Line], session: Session) -> list[dict[str, Any]]
     """The conditions of a resume, each with the page where it is looked at; `probe` is the name of one that has to be run."""
     return [
         {
-            "name": each.name, "passed": each.passed, "says": each.says, "link": _page(each, session), "operation": each.operation,
+            "name": each.name, "passed": each.passed, "says": each.says, "link": page_of(each, session), "operation": each.operation,
             "probe": each.details.get("probe"),
         }
         for each in lines
     ]  # fmt: skip
 
 
-def _page(line: readiness.Line, session: Session) -> str:
-    page = PAGES.get(line.name, "session")
-    return reverse(page) if page == "inbox" else reverse(page, args=[session.pk])
+def page_of(line: readiness.Line, session: Session) -> str:
+    """Where a person puts right what a line says."""
+    if line.operation is not None:
+        return reverse("operation", args=[line.operation])
+    return reverse("inbox") if line.name == "source" else reverse("repair" if line.name == "transcript" else "session", args=[session.pk])
 
 
 def refusal(refused: Refused, session: Session | None = None) -> dict[str, Any]:

@@ -48,7 +48,9 @@ def test_it_names_each_failing_line_with_its_page(worker: Program) -> None:
     lines = failing(answer)
     assert (status, answer["error"]["code"]) == (409, "not-ready")
     assert set(lines) == {"operations", "transcript", "source", "live"} and all(line["link"] and line["says"] for line in lines.values())
-    assert lines["operations"]["operation"] == session.ledger.get().pk and lines["transcript"]["link"] == f"/sessions/{session.pk}/repair/"
+    number = session.ledger.get().pk
+    assert (lines["operations"]["operation"], lines["operations"]["link"]) == (number, f"/operations/{number}/")
+    assert lines["transcript"]["link"] == f"/sessions/{session.pk}/repair/"
     assert worker.browser.get(lines["operations"]["link"]).status_code == 302  # a page, for a person who signs in
     seen = worker.get(f"/api/sessions/{session.pk}/readiness/")[1]
     assert not seen["ready"] and {line["name"] for line in seen["lines"] if not line["passed"]} == set(lines)
@@ -164,7 +166,8 @@ def test_what_stands_in_the_way_is_exit_code_one(owner: User, stranger: User) ->
     session = killed_session()
     said = gate("claim", str(session.pk), "--as", "owner", code=1)
     assert [line.partition(":")[0] for line in said.splitlines()] == ["operations", "transcript", "source", "live"]
-    assert all(f"/sessions/{session.pk}/" in line or line.endswith("  /") for line in said.splitlines())
+    pages = [f"/operations/{session.ledger.get().pk}/", f"/sessions/{session.pk}/repair/", "/", f"/sessions/{session.pk}/"]
+    assert [line.rpartition("  ")[2] for line in said.splitlines()] == pages
     error = json.loads(gate("claim", str(session.pk), "--as", "owner", "--json", code=1))["error"]
     assert error["code"] == "not-ready" and len(error["lines"]) == 4
     assert json.loads(gate("claim", str(session.pk), "--as", "stranger", "--json", code=1))["error"]["code"] == "forbidden"

@@ -20,7 +20,7 @@ def _decide(call: Call, pk: int) -> dict[str, Any]:
 
 
 def _withdraw(call: Call, pk: int) -> dict[str, Any]:
-    return {"claim": answers.claim(withdraw_claim(claim=_claim(pk), actor=call.user, **call.asked({}, {"note": str})))}
+    return {"claim": answers.claim(withdraw_claim(claim=_claim(pk), actor=call.user, note=call.asked({}, {"note": str}).get("note", "")))}
 
 
 def _claim(number: int) -> Claim:
