@@ -378,17 +378,19 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="operation",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["proposed", "approved", "dispatched", "uncertain"])),
+                condition=models.Q(
+                    ("state__in", ["proposed", "approved", "dispatched", "uncertain", "confirmed"]),
+                    models.Q(("outcome__in", ["applied", "superseded"]), ("state", "resolved")),
+                    _connector="OR",
+                ),
                 fields=("client", "intent"),
-                name="one_open_per_intent",
+                name="one_per_intent",
             ),
         ),
         migrations.AddConstraint(
             model_name="operation",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "confirmed"), models.Q(("outcome", "applied"), ("state", "resolved")), _connector="OR"),
-                fields=("client", "intent"),
-                name="one_applied_per_intent",
+                condition=models.Q(("idempotency_key__gt", "")), fields=("target", "idempotency_key"), name="one_operation_per_key"
             ),
         ),
         migrations.AddConstraint(

@@ -51,7 +51,7 @@ class Operation(models.Model):
     key = models.CharField(max_length=200)
     """Its name through repair and fork (`core.operations.key_of`); for a live one made from run, intent and attempt."""
     intent = models.CharField(max_length=200)
-    """What is wanted, whichever attempt: of the open ones and of the ones that happened there is at most one."""
+    """What is wanted, whichever attempt: at most one of it is open, has happened, or is no longer needed. Wanted once more, it is another intent."""
     call_id = models.CharField(max_length=200, blank=True)
     client = models.CharField(max_length=40)
     tool = models.CharField(max_length=200)
@@ -100,11 +100,12 @@ class Operation(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["client", "key"], name="operation_key"),
             models.UniqueConstraint(
-                fields=["client", "intent"], condition=Q(state__in=["proposed", "approved", "dispatched", "uncertain"]), name="one_open_per_intent"
+                fields=["client", "intent"],
+                condition=Q(state__in=["proposed", "approved", "dispatched", "uncertain", "confirmed"])
+                | Q(state="resolved", outcome__in=["applied", "superseded"]),
+                name="one_per_intent",
             ),
-            models.UniqueConstraint(
-                fields=["client", "intent"], condition=Q(state="confirmed") | Q(state="resolved", outcome="applied"), name="one_applied_per_intent"
-            ),
+            models.UniqueConstraint(fields=["target", "idempotency_key"], condition=Q(idempotency_key__gt=""), name="one_operation_per_key"),
             models.CheckConstraint(condition=Q(state="resolved", outcome__gt="") | ~Q(state="resolved") & Q(outcome=""), name="outcome_if_resolved"),
         ]
         indexes = [models.Index(fields=["state", "-id"], name="operation_queue")]

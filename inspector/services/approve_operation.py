@@ -56,12 +56,12 @@ def approve_operation(*, operation: Operation, actor: AbstractBaseUser, digest: 
 
 
 def repeatable(operation: Operation) -> None:
-    """Raises Refused unless the target is declared to know this operation's key, and still does."""
+    """Raises Refused unless the target is declared to know this operation's key, and still will when a request that is sent now arrives."""
     target = operation.target
     known = target is not None and target.active and target.kind == Target.Kind.KEY and operation.idempotency_key
-    if not known or operation.key_valid_until is None:
+    if not known or target is None or operation.key_valid_until is None:
         raise Refused(
             "not-repeatable", "It can't be sent again: nothing declared keeps its target from doing it twice. Find out first what happened."
         )
-    if not Operation.objects.filter(pk=operation.pk, key_valid_until__gt=DatabaseNow()).exists():
-        raise Refused("not-repeatable", "Its target has forgotten the key by now and would do it again. Find out first what happened.")
+    if not Operation.objects.filter(pk=operation.pk, key_valid_until__gt=DatabaseNow() + timedelta(seconds=target.quiet_seconds)).exists():
+        raise Refused("not-repeatable", "Its target may have forgotten the key when it arrives, and would do it again. Find out first what happened.")

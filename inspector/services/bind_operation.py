@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
 
 from inspector.models import Operation, Target
 from inspector.models.roles import HANDLE
@@ -27,7 +26,11 @@ def bind_operation(*, operation: Operation, actor: AbstractBaseUser, holder: str
     if operation.target is None or operation.target.kind != Target.Kind.SAME_DATABASE:
         with deed(actor=actor, action="bind-operation", run=operation.run, operation=operation):
             raise Refused("not-bound", "Its target is not declared to be this database.")
-    with transaction.atomic():
-        sent = dispatch_operation(operation=operation, actor=actor, holder=holder, fence=fence)
+    with deed(actor=actor, action="bind-operation", run=operation.run, operation=operation):
+        sent = dispatch_operation(operation=Operation.objects.get(pk=operation.pk), actor=actor, holder=holder, fence=fence)
         yield sent
-        settle_operation(operation=sent, actor=actor, holder=holder, fence=fence, end="confirmed", response={"transaction": "the same"})
+        try:
+            settle_operation(operation=sent, actor=actor, holder=holder, fence=fence, end="confirmed", response={"transaction": "the same"})
+        except Refused as refused:
+            raise Refused(refused.code, "The lease ran out before the change was complete: nothing of it was saved.") from None
+    operation.refresh_from_db()

@@ -11,6 +11,7 @@ from inspector.models.clock import DatabaseNow
 from inspector.models.roles import HANDLE
 from inspector.models.text import clean
 
+from .append_audit import lock_trail
 from .moves import Refused, deed, move
 from .permit import permit
 
@@ -30,6 +31,7 @@ def cancel_operation(*, operation: Operation, actor: AbstractBaseUser, reason: s
 def expire_approvals(*, run: Run) -> list[Operation]:
     """Operations of the run whose approvals have all run out unused: they become expired, and have to be proposed again."""
     with transaction.atomic():
+        lock_trail()
         good = Approval.objects.filter(operation=OuterRef("pk"), digest=OuterRef("digest"), used_at=None, expires_at__gt=DatabaseNow())
         late = Operation.objects.filter(~Exists(good), run=run, state=State.APPROVED)
         return [

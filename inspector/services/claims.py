@@ -41,19 +41,29 @@ def check(claim: Claim, evidence: Sequence[Evidence]) -> None:
 
 
 def _supported(evidence: Sequence[Evidence], verdict: str, what: str) -> None:
-    """A probe that says something else supports nothing; a mark in a file is a word, not evidence."""
-    good = [each for each in evidence if each.kind != Evidence.Kind.FILE_MARK and (not each.verdict or not verdict or each.verdict == verdict)]
-    if not good:
+    """A probe or a worker that says something else supports nothing; a mark in a file is a word, not evidence."""
+    if not _good(evidence, verdict):
         raise Refused("no-evidence", f"Evidence is needed {what}: what did you look at, and what did it show?")
+
+
+def _good(evidence: Sequence[Evidence], verdict: str) -> list[Evidence]:
+    return [each for each in evidence if each.kind != Evidence.Kind.FILE_MARK and (not verdict or _verdict(each) in ("", verdict))]
+
+
+def _verdict(evidence: Evidence) -> str:
+    """Of a probe what it read, of a late result what the worker had heard of the target; blank for what only a person can judge."""
+    if evidence.kind != Evidence.Kind.LATE_RESULT:
+        return evidence.verdict
+    return {"confirmed": "applied", "failed": "not-applied"}.get(evidence.details.get("end", ""), "unclear")
 
 
 def _not_there(operation: Operation, evidence: Sequence[Evidence]) -> None:
     _supported(evidence, "not-applied", "that it did not happen")
-    if any(each.verdict == "applied" for each in evidence):
-        raise Refused("no-evidence", "A probe says that it happened.")
+    if any(_verdict(each) == "applied" for each in [*evidence, *operation.evidence.filter(kind=Evidence.Kind.LATE_RESULT)]):
+        raise Refused("no-evidence", "A probe, or a worker whose result came too late, says that it happened.")
     quiet = ledger.quiet_until(operation)
-    looked = [each.at for each in evidence if each.kind != Evidence.Kind.FILE_MARK and each.verdict in ("", "not-applied")]
-    if quiet is None or timezone.now() < quiet or max(looked) < quiet:
+    looked = max(each.at for each in _good(evidence, "not-applied"))
+    if quiet is None or timezone.now() < quiet or looked < quiet:
         until = f" Look again after {quiet:%Y-%m-%d %H:%M:%S %Z}." if quiet else ""
         says = f"It may still arrive: a request can be under way, or a paused worker can send it late.{until}"
         raise Refused("too-early", says, until=quiet and quiet.isoformat())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import F, Q
+from django.db.models import DateTimeField, F, Q, Value
+from django.db.models.functions import Least
 
-from inspector.models import Approval, Operation, Target
+from inspector.models import Approval, Lease, Operation, Target
 from inspector.models.clock import DatabaseNow
 from inspector.models.roles import DECIDE, HANDLE
 from inspector.queries import ledger, readiness
@@ -41,13 +42,27 @@ def dispatch_operation(*, operation: Operation, actor: AbstractBaseUser, holder:
         if not line.passed:
             raise Refused("not-eligible", line.says, **line.details)
         approval = _use_approval(operation)
-        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow(), "send_by": lease.expires_at}
-        if not again and operation.target and operation.target.kind == Target.Kind.KEY and operation.idempotency_key:
-            changes["key_valid_until"] = DatabaseNow() + timedelta(seconds=operation.target.key_valid_seconds)
+        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow()}
         return move(
             operation, to=State.DISPATCHED, actor=actor, action="operation-repeated" if again else "operation-dispatched",
-            where=Q(digest=operation.digest), details={"fence": fence, "holder": holder, "approval": approval.pk}, **changes,
+            where=Q(digest=operation.digest), details={"fence": fence, "holder": holder, "approval": approval.pk},
+            **changes, **_until(operation, lease, again),
         )  # fmt: skip
+
+
+def _until(operation: Operation, lease: Lease, again: bool) -> dict[str, object]:
+    """Until when it may be sent: while the lease is current and, where it may be sent again, only so late that every sending arrives while the
+    target knows the key."""
+    target = operation.target
+    if again and target and operation.key_valid_until:
+        return {"send_by": min(lease.expires_at, operation.key_valid_until - timedelta(seconds=target.quiet_seconds))}
+    if target is None or target.kind != Target.Kind.KEY or not operation.idempotency_key:
+        return {"send_by": lease.expires_at}
+    known = {"key_valid_until": DatabaseNow() + timedelta(seconds=target.key_valid_seconds)}
+    if target.key_valid_seconds <= target.quiet_seconds:  # too short for a second sending
+        return known | {"send_by": lease.expires_at}
+    last = DatabaseNow() + timedelta(seconds=target.key_valid_seconds - target.quiet_seconds)
+    return known | {"send_by": Least(Value(lease.expires_at), last, output_field=DateTimeField())}
 
 
 def _others_known(operation: Operation) -> None:

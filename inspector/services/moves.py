@@ -13,7 +13,7 @@ from django.db.models import Q
 from inspector.models import Lease, Operation, Run
 from inspector.models.clock import DatabaseNow
 
-from .append_audit import append_audit
+from .append_audit import append_audit, lock_trail
 
 TAKEN_OVER = "Someone else took over. Your change was not saved."
 
@@ -41,6 +41,7 @@ def deed(
     """
     try:
         with transaction.atomic():
+            lock_trail()
             yield
     except Refused as refused:
         with transaction.atomic():
@@ -67,13 +68,14 @@ def move(
     Raises Refused when somebody moved it first, when `where` does not hold, or when another operation of the same intent is open or has happened.
     """
     before = operation.state
+    lock_trail()
     try:
         with transaction.atomic():
             moved = Operation.objects.filter(where or Q(), pk=operation.pk, state=before, outcome=operation.outcome).update(
                 state=to, changed=DatabaseNow(), **changes
             )
     except IntegrityError:
-        raise Refused("same-intent", "Another operation of the same intent is open or has happened.") from None
+        raise Refused("same-intent", "Another operation of the same intent is open, has happened, or is no longer needed.") from None
     if moved != 1:
         raise Refused("changed-meanwhile", "It was changed by somebody else meanwhile, or is no longer in the state that you saw. Nothing was saved.")
     after = {"operation": operation.key, "tool": operation.tool, "from": before, "to": to}

@@ -33,7 +33,7 @@ def propose_operation(
     """The operation, in state proposed. Without `intent`, the same tool and arguments in the same run are the same intent.
 
     A retry is a new operation of the same intent; it is allowed where the earlier one was refused by its target or did not happen. Raises
-    PermissionDenied, ValidationError for values that mean nothing, and Refused (`same-intent`, `no-retry`).
+    PermissionDenied, ValidationError for values that mean nothing, and Refused (`same-intent`, `key-used`, `no-retry`).
     """
     permit(actor, HANDLE)
     tool, arguments = clean(tool.strip(), 200), clean_json(arguments)
@@ -67,7 +67,10 @@ def propose_operation(
                 operation.save(force_insert=True)
         except IntegrityError:
             other = Operation.objects.filter(client=run.client, intent=intent).order_by("-pk").values_list("pk", flat=True).first()
-            raise Refused("same-intent", "Another operation of the same intent is open, or has been tried again already.", operation=other) from None
+            if declared and idempotency_key and Operation.objects.filter(target=declared, idempotency_key=operation.idempotency_key).exists():
+                raise Refused("key-used", "Another operation of this target has this key: the target would take them for one.") from None
+            says = "Another operation of the same intent is open, has happened, is no longer needed, or has been tried again already."
+            raise Refused("same-intent", f"{says} If it is wanted once more, give it an intent of its own.", operation=other) from None
         if run.session is not None:
             operation.sessions.add(run.session)
         append_audit(

@@ -22,14 +22,18 @@ ENDS = {
     "uncertain": (Operation.State.UNCERTAIN, "operation-uncertain"),
 }
 """What a worker may say -> the state and the entry of the trail. `failed` means: the target said that it did nothing."""
+SENT_BEFORE = "It was refused when it was sent again, which does not tell what came of the first time."
 SERVER_ERRORS, TIMED_OUT = 500, 408
 
 
 def settle_operation(
     *, operation: Operation, actor: AbstractBaseUser, holder: str, fence: int, end: str, response: Any = None, reason: str = ""
 ) -> Operation:
-    """The operation as it is then. Raises PermissionDenied, ValidationError for an unknown `end`, and Refused (`stale-lease`, `changed-meanwhile`);
-    the response is then kept as evidence of the kind late-result."""
+    """The operation as it is then; `failed` of one that was sent twice leaves it uncertain.
+
+    Raises PermissionDenied, ValidationError for an unknown `end`, and Refused (`stale-lease`, `changed-meanwhile`); the response is then kept as
+    evidence of the kind late-result.
+    """
     permit(actor, HANDLE)
     if end not in ENDS:
         raise ValidationError(f"{end!r} is no end of an operation: use {', '.join(ENDS)}.")
@@ -55,6 +59,8 @@ def settle_operation(
 
     with deed(actor=actor, action="settle-operation", run=operation.run, operation=operation, keep=keep):
         hold(operation.run, holder=holder, fence=fence, actor=actor)
+        if end == "failed" and operation.approvals.exclude(used_at=None).count() > 1:
+            (state, action), reason = ENDS["uncertain"], f"{SENT_BEFORE} {reason}"
         if (operation.state, operation.fence, operation.response) == (state, fence, clean_json(response)):
             return operation  # it was said before, and the answer got lost
         if operation.state != Operation.State.DISPATCHED or operation.fence != fence:
