@@ -387,7 +387,7 @@ def test_the_providers_own_trouble_is_told_as_such(page: Any) -> None:
 
 def test_the_inbox_is_filtered_searched_and_paged_by_key(page: Any, bring_in: Bring, tmp_path: Path) -> None:
     bring_in(KILLED)
-    bring_in(long_transcript(tmp_path, 3))
+    bring_in(long_transcript(tmp_path, 4))
     page.goto("/")
     assert page.locator("#sessions tbody tr").count() == 2
     page.locator(".filters").get_by_text("Ready to resume").click()
