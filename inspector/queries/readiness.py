@@ -119,7 +119,7 @@ def _source(session: Session, asked: Asked) -> Iterator[Line]:
     if own:
         yield Line("source", True, "It was made here: no client has written to it.")
     elif asked.source_sha256:
-        same = asked.source_sha256 == sha256
+        same = asked.source_sha256.strip().lower() == sha256
         yield Line("source", same, "The file is as it was imported." if same else "The file is not the one that was imported: import it again.")
     elif asked.attested:
         yield Line("source", True, f"{asked.attested} says that the file has not changed since it was uploaded.")
