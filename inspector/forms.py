@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
@@ -59,6 +60,15 @@ class ClaimForm(forms.Form):
         return {name: str(faults[0]) for name, faults in self.errors.items()}
 
 
+class _Json(forms.JSONField):
+    """JSON to be read and changed by a person."""
+
+    widget = forms.Textarea(attrs={"rows": 6})
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+
+
 class _Declared(forms.ModelForm):
     """A form whose fields look like those of the other pages."""
 
@@ -99,8 +109,8 @@ class ProbeForm(_Declared):
     """A read-only look, as far as the room of probes has no say in it. The service checks it whole."""
 
     kind = forms.ChoiceField(choices=[(name, kind.TITLE) for name, kind in KINDS.items()])
-    config = forms.JSONField(required=False, error_messages={"invalid": "This is no JSON."})
-    parameters = forms.JSONField(
+    config = _Json(required=False, error_messages={"invalid": "This is no JSON."})
+    parameters = _Json(
         required=False, error_messages={"invalid": "This is no JSON."}, help_text="What a person types: name and regular expression of each value."
     )
 

@@ -25,6 +25,11 @@ def digest(prev: str, body: str) -> str:
     return hashlib.sha256(f"{prev}\n{body}".encode()).hexdigest()
 
 
+def head() -> AuditEntry | None:
+    """The newest entry: its hash stands for the whole trail before it."""
+    return AuditEntry.objects.order_by("-seq").first()
+
+
 def entries(*, session: int | None = None, before: int | None = None) -> QuerySet[AuditEntry]:
     """Entries, newest first; of one session where it is named, older than entry `before` where that is named."""
     found = AuditEntry.objects.order_by("-seq")

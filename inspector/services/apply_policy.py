@@ -109,8 +109,9 @@ def _judge(
 ) -> None:  # fmt: skip
     """Write class, reason and target as they are now, if nobody moved the operation meanwhile."""
     name, why = str(effect.name), clean(effect.why)
-    other = (operation.effect, operation.why_effect, operation.target) != (name, why, target)
-    lowered = operation.state == State.UNCERTAIN and effect.name is EffectClass.READ_ONLY and operation.effect != name
+    before = operation.effect
+    other = (before, operation.why_effect, operation.target) != (name, why, target)
+    lowered = operation.state == State.UNCERTAIN and effect.name is EffectClass.READ_ONLY and before != name
     kind = kind_of(operation.tool, name, operation.arguments, operation.client, target.kind if target else "")
     changes: dict[str, Any] = {"effect": name, "why_effect": why, "target": target, "target_kind": kind, "policy": clean(policy_version(policy), 80)}
     for field_name, value in changes.items():
@@ -119,6 +120,8 @@ def _judge(
     if not Operation.objects.filter(pk=operation.pk, state=operation.state).update(changed=DatabaseNow(), **changes) or not other:
         return
     done.judged.append(operation.key)
+    said = {"operation": operation.key, "tool": operation.tool, "policy": policy.version, "effect": [before, name], "why": why}
+    append_audit(actor=actor, action="operation-judged", session=operation.run.session_id, details=said)
     if lowered:
         done.reads.append(operation.key)
         Evidence.objects.create(

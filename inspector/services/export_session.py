@@ -27,7 +27,7 @@ from .permit import permit
 
 CHUNK = 1 << 20
 OLDEST = (1980, 1, 1, 0, 0, 0)
-"""Time of every zip member: the same revision gives the same zip."""
+"""Time of every zip member: the same revision gives the same zip, but for its comment, which names the audit entry of the export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class Exported:
     masked: bool
     resume: str
     """Shell command that resumes the session once the files lie in the client's home folder; blank where no client is known for it."""
+    audit: str
+    """Number and hash of the trail's newest entry, which is that of this export: kept elsewhere, it shows later if the trail was cut or rewritten."""
 
 
 def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secrets: bool = False) -> tuple[Exported, IO[bytes]]:
@@ -55,7 +57,8 @@ def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secre
                 member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
                 with packed.open(member, "w", force_zip64=len(part.data) > 1 << 30) as stream:
                     written.append((place, *_copy(part, stream, mask_secrets)))
-        exported = _said(revision, written, mask_secrets, actor)
+            exported = _said(revision, written, mask_secrets, actor)
+            packed.comment = f"Audit trail: {exported.audit}".encode()
     except BaseException:
         out.close()
         raise
@@ -151,11 +154,11 @@ def _masked(part: Part) -> Iterator[bytes]:
 def _said(revision: Revision, written: list[tuple[str, str, int]], masked: bool, actor: AbstractBaseUser | None) -> Exported:
     """What was handed out, and its audit entry."""
     place, sha256, size = written[0]
-    exported = Exported(place.rpartition("/")[2], sha256, size, tuple(name for name, _, _ in written), masked, resume_command(revision))
     details = {"revision": revision.number, "sha256": sha256, "size": size, "files": len(written), "masked": masked}
     with transaction.atomic():
-        append_audit(actor=actor, action="session-exported", session=revision.session_id, details=details)
-    return exported
+        entry = append_audit(actor=actor, action="session-exported", session=revision.session_id, details=details)
+    names = tuple(name for name, _, _ in written)
+    return Exported(place.rpartition("/")[2], sha256, size, names, masked, resume_command(revision), f"entry {entry.seq}, {entry.hash}")
 
 
 def resume_command(revision: Revision) -> str:

@@ -31,7 +31,7 @@ def page(request: HttpRequest) -> HttpResponse:
         entry.details = _words(entry)
         entry.title = known.get(entry.session, "")
     check = trail.verify_chain() if request.GET.get("verify") else None
-    newest = AuditEntry.objects.order_by("-seq").first()
+    newest = trail.head()
     context = {
         "entries": found[:PAGE],
         "older": f"?before={found[PAGE - 1].seq}" if len(found) > PAGE else "",

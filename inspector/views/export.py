@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from inspector.core.errors import CoreError
+from inspector.queries import audit
 from inspector.services.export_session import export_zip, resume_command
 from inspector.templatetags.words import safe_text
 
@@ -27,7 +28,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponseBase:
         revision.main = parts[0]
         revision.others = len(parts) - 1
         revision.said = safe_text(revision.summary)
-    context = {"session": session, "revisions": revisions, "command": resume_command(revisions[0]) if revisions else ""}
+    context = {"session": session, "revisions": revisions, "command": resume_command(revisions[0]) if revisions else "", "head": audit.head()}
     return render(request, "export/page.html", context)
 
 

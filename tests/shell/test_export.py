@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -152,3 +153,17 @@ def test_a_name_that_fits_no_or_several_sessions_is_said(tmp_path: Path) -> None
     for named, says in ((SID, "several"), ("nope", "no session"), ("999999999", "no session")):
         with pytest.raises(CommandError, match=says):
             call_command("export", named, out=tmp_path / "x.zip")
+
+
+def test_every_export_carries_the_hash_of_its_own_audit_entry(owner: User, tmp_path: Path, client_of: Any) -> None:
+    session = bring_bytes(transcript()).session
+    exported, packed = export_zip(revision=session.current, actor=owner)
+    entry = AuditEntry.objects.latest("seq")
+    assert exported.audit == f"entry {entry.seq}, {entry.hash}"
+    with packed, zipfile.ZipFile(packed) as read:
+        assert read.comment.decode() == f"Audit trail: {exported.audit}" and read.testzip() is None
+    assert entry.hash in client_of(owner).get(f"/sessions/{session.pk}/export/").content.decode()
+    said = io.StringIO()
+    call_command("export", str(session.pk), "--out", str(tmp_path / "a.jsonl"), stdout=said)
+    newest = AuditEntry.objects.latest("seq")
+    assert newest.seq == entry.seq + 1 and f"Audit trail: entry {newest.seq}, {newest.hash}" in said.getvalue()

@@ -37,6 +37,7 @@ from inspector.views.probes import EXAMPLES
 from .sessions import SID, bring_bytes, row, transcript
 
 pytestmark = pytest.mark.django_db
+WRITE = Path(__file__).parent.parent / "corpus" / "claude-code" / "live332-e9_perm_pending_kill"
 ROLLOUT = {"client": "claude-code", "tool": "Bash", "pointer": "/command", "glob": "*rollout*", "effect": "read-only", "why": "a dry run"}
 READ = {"tool": "Read", "effect": "mutating", "why": "it marks the file as seen"}
 
@@ -115,6 +116,8 @@ def test_a_rule_that_says_read_only_settles_nothing_and_gives_two_people_evidenc
     evidence = operation.evidence.get()
     assert evidence.kind == Evidence.Kind.LINK and evidence.url == "/policy/versions/1/" and "only reads" in evidence.says
     assert entry("policy-applied")["read_only"] == [operation.key]
+    judged = json.loads(audit.of_operation(operation)[0].body)
+    assert (judged["action"], judged["details"]["effect"]) == ("operation-judged", ["unknown", "read-only"])
     claim = claim_outcome(
         operation=operation, actor=owner, outcome="superseded", statement="It only reads.", evidence=[evidence], effect_exists=False
     )
@@ -324,15 +327,14 @@ def test_the_examples_are_faultless_but_for_their_places(tmp_path: Path) -> None
 
 @pytest.fixture
 def killed_write() -> Operation:
-    """A `Write` whose client was killed, as the client recorded it."""
-    content = "print('hello')\n"
-    session = call("Write", {"file_path": "/home/dev/shop/app/hello.py", "content": content})
-    return session.ledger.get()
+    """A recorded `Write` of p.txt: its client was killed before a result was saved."""
+    file = next(WRITE.rglob("source/*.jsonl"))
+    return bring_bytes(file.read_bytes(), file.name).session.ledger.get(tool="Write")
 
 
 @pytest.fixture
 def looker(owner: User, tmp_path: Path) -> Probe:
-    (tmp_path / "shop" / "app").mkdir(parents=True)
+    (tmp_path / "shop").mkdir()
     probe = Probe(name="checkout", kind="file-hash", config={"root": str(tmp_path / "shop")}, parameters={"path": r"[\w./-]+"})
     return save_probe(actor=owner, probe=probe)
 
@@ -340,10 +342,10 @@ def looker(owner: User, tmp_path: Path) -> Probe:
 def test_a_click_compares_the_file_with_what_the_call_would_have_left(
     killed_write: Operation, looker: Probe, owner: User, tmp_path: Path, client_of: Callable[[User], Client]
 ) -> None:
-    (tmp_path / "shop/app/hello.py").write_text("print('hello')\n")
+    (tmp_path / "shop/p.txt").write_text("1")
     page = f"/operations/{killed_write.pk}/"
     assert "Check now" in client_of(owner).get(page).content.decode()
-    answer = client_of(owner).post(f"{page}probe/", {"probe": looker.pk, "value-path": "app/hello.py"}, follow=True)
+    answer = client_of(owner).post(f"{page}probe/", {"probe": looker.pk, "value-path": "p.txt"}, follow=True)
     assert answer.redirect_chain[0][0] == page and "exactly what the call would have left" in answer.content.decode()
     evidence = killed_write.evidence.get()
     assert (evidence.kind, evidence.verdict, evidence.probe, evidence.by) == ("probe", "applied", looker, owner)
@@ -353,28 +355,28 @@ def test_a_click_compares_the_file_with_what_the_call_would_have_left(
 
 
 def test_a_fitting_digest_of_another_file_proves_nothing(killed_write: Operation, looker: Probe, owner: User, tmp_path: Path) -> None:
-    (tmp_path / "shop/app/copy.py").write_text("print('hello')\n")
-    evidence = run_probe(operation=killed_write, probe=looker, values={"path": "app/copy.py"}, actor=owner)
+    (tmp_path / "shop/copy.txt").write_text("1")
+    evidence = run_probe(operation=killed_write, probe=looker, values={"path": "copy.txt"}, actor=owner)
     assert evidence.verdict == "unclear" and "the call names another file" in evidence.says
 
 
 def test_a_missing_file_and_a_changed_one_stay_unclear(killed_write: Operation, looker: Probe, owner: User, tmp_path: Path) -> None:
-    assert run_probe(operation=killed_write, probe=looker, values={"path": "app/hello.py"}, actor=owner).verdict == "unclear"
-    (tmp_path / "shop/app/hello.py").write_text("somebody else was here\n")
-    assert run_probe(operation=killed_write, probe=looker, values={"path": "app/hello.py"}, actor=owner).verdict == "unclear"
+    assert run_probe(operation=killed_write, probe=looker, values={"path": "p.txt"}, actor=owner).verdict == "unclear"
+    (tmp_path / "shop/p.txt").write_text("somebody else was here\n")
+    assert run_probe(operation=killed_write, probe=looker, values={"path": "p.txt"}, actor=owner).verdict == "unclear"
 
 
 def test_nothing_is_asked_with_values_that_the_probe_does_not_take(
     killed_write: Operation, looker: Probe, owner: User, viewer: User, client_of: Callable[[User], Client]
 ) -> None:
     address = f"/operations/{killed_write.pk}/probe/"
-    for values in ({}, {"value-path": "a b;c"}, {"value-path": "app/hello.py", "value-other": "x"}):
+    for values in ({}, {"value-path": "a b;c"}, {"value-path": "p.txt", "value-other": "x"}):
         answer = client_of(owner).post(address, {"probe": looker.pk} | values, follow=True)
         assert "Nothing was asked" in answer.content.decode()
-    assert client_of(viewer).post(address, {"probe": looker.pk, "value-path": "app/hello.py"}).status_code == 403
+    assert client_of(viewer).post(address, {"probe": looker.pk, "value-path": "p.txt"}).status_code == 403
     looker.active = False
     save_probe(actor=owner, probe=looker)
-    assert "switched off" in client_of(owner).post(address, {"probe": looker.pk, "value-path": "app/hello.py"}, follow=True).content.decode()
+    assert "switched off" in client_of(owner).post(address, {"probe": looker.pk, "value-path": "p.txt"}, follow=True).content.decode()
     assert client_of(owner).post(address, {"probe": "99999"}).status_code == 404
     assert not killed_write.evidence.exists()
 

@@ -107,4 +107,4 @@ def test_a_broken_chain_names_its_first_bad_entry(owner: User, capsys: pytest.Ca
     with guard_off():
         AuditEntry.objects.filter(pk=entry.pk).update(actor="nobody")
     code, said = verify(capsys)
-    assert code == 1 and f"audit entry {entry.seq}: its field actor was changed" in said
+    assert code == 1 and f"audit entry {entry.seq}, the first that does not fit: its field actor was changed" in said

@@ -46,6 +46,7 @@ class Command(base.Command):
             raise CommandError(base.at(out, error), returncode=2) from None
         files, masked = wording.count(len(exported.files), "file"), ", masked" if exported.masked else ""
         self.stdout.write(f"{exported.sha256}  {exported.name}  {wording.count(exported.size, 'byte')}, {files}{masked}")
+        self.stdout.write(f"Audit trail: {exported.audit}")
         if exported.resume:
             self.stdout.write(f"To resume: {exported.resume}")
 

@@ -72,7 +72,8 @@ class Command(base.Command):
     def _audit(self) -> int:
         check = audit.verify_chain()
         if check.bad is None:
-            self.stdout.write(f"{check.entries} audit entries, the chain is whole")
+            newest = audit.head()
+            self.stdout.write(f"{check.entries} audit entries, the chain is whole" + (f"; newest hash {newest.hash}" if newest else ""))
             return 0
-        self.stdout.write(f"audit entry {check.bad}: {check.why}")
+        self.stdout.write(f"audit entry {check.bad}, the first that does not fit: {check.why}")
         return 1
