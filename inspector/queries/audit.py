@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -42,6 +43,15 @@ def of_operation(operation: Operation) -> QuerySet[AuditEntry]:
     """Entries about one operation, newest first: those of its session, or made before its run had one, whose details name its key."""
     named = json.dumps({"operation": operation.key}, separators=(",", ":"), ensure_ascii=False)[1:-1]
     return AuditEntry.objects.filter(Q(session=operation.run.session_id) | Q(session=None), body__contains=named).order_by("-seq")
+
+
+def ticket_of(session: int, fence: int) -> tuple[AuditEntry, dict[str, Any]] | None:
+    """The entry that allowed to resume a session under a lease, and its details; None where there is none."""
+    for entry in AuditEntry.objects.filter(session=session, action="resume-allowed", body__contains=f'"fence":{fence},').order_by("-seq"):
+        details = json.loads(entry.body)["details"]
+        if details.get("fence") == fence:
+            return entry, details
+    return None
 
 
 def verify_chain() -> ChainCheck:

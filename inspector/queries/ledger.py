@@ -71,6 +71,16 @@ def of_run(run: Run) -> QuerySet[Operation]:
     return of_session(run.session) if run.session else run.operations.all()
 
 
+def sorted_out(session: Session) -> tuple[list[Operation], list[Operation], list[Operation]]:
+    """Operations of a session for whoever goes on with it: completed, so not to be done again; approved and not sent yet; all others, which are
+    forbidden without a new approval."""
+    completed, allowed, forbidden = [], [], []
+    for each in of_session(session).select_related("run__session", "target").order_by("pk"):
+        happened = each.state == State.CONFIRMED or (each.state == State.RESOLVED and each.outcome in (Outcome.APPLIED, Outcome.COMPENSATED))
+        (completed if happened else allowed if each.state == State.APPROVED else forbidden).append(each)
+    return completed, allowed, forbidden
+
+
 def valid_approval(operation: Operation) -> Approval | None:
     """An approval of exactly this, unused and not expired. Whether its giver may still give it is asked by whoever uses it."""
     return operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).order_by("pk").first()

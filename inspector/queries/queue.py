@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
-from inspector.models import Claim, Lease, Operation, Run
-from inspector.models.clock import DatabaseNow
+from inspector.models import Claim, Operation
 
 PAGE = 50
 State = Operation.State
@@ -62,11 +61,6 @@ def counts() -> dict[str, int]:
 def open_count() -> int:
     """Operations that nobody has settled yet."""
     return Operation.objects.filter(state__in=Operation.OPEN).count()
-
-
-def leases_of(runs: list[Run | int]) -> dict[int, Lease]:
-    """Number of the run -> its lease, where one is current by the database's clock."""
-    return {lease.run_id: lease for lease in Lease.objects.filter(run__in=runs, expires_at__gt=DatabaseNow()).select_related("user")}
 
 
 def _matching(show: str) -> QuerySet[Operation]:

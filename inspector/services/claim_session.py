@@ -19,8 +19,6 @@ from .register_run import run_of
 from .release_lease import release_lease
 from .take_over import SECONDS, take_over
 
-State = Operation.State
-
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
@@ -55,18 +53,10 @@ def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness
             append_audit(actor=actor, action="resume-refused", session=session.pk, details=details | {"lines": [line.name for line in failing]})
         release_lease(run=run, actor=actor, holder=lease.holder, fence=lease.fence)
         raise Refused("not-ready", "It may not resume yet.", lines=failing)
-    operations = list(ledger.of_session(session).select_related("run", "target").order_by("pk"))
+    completed, allowed, forbidden = ledger.sorted_out(session)
     with transaction.atomic():
         entry = append_audit(
             actor=actor, action="resume-allowed", session=session.pk,
-            details=details | {"revision": session.current.number, "digest": session.current.digest},
+            details=details | {"revision": session.current.number, "digest": session.current.digest, "permission_mode": asked.permission_mode},
         )  # fmt: skip
-    return Ticket(
-        session, session.current, lease, [each for each in operations if _done(each)], [each for each in operations if each.state == State.APPROVED],
-        [each for each in operations if not _done(each) and each.state != State.APPROVED], lines, entry.hash,
-    )  # fmt: skip
-
-
-def _done(operation: Operation) -> bool:
-    happened = (Operation.Outcome.APPLIED, Operation.Outcome.COMPENSATED)
-    return operation.state == State.CONFIRMED or (operation.state == State.RESOLVED and operation.outcome in happened)
+    return Ticket(session, session.current, lease, completed, allowed, forbidden, lines, entry.hash)

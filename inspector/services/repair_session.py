@@ -47,6 +47,6 @@ def repair_session(
 
 
 def _on_record(key: str, resolution: Resolution) -> dict[str, str]:
-    """What was found, by whom and when, as plan and audit entry keep it."""
+    """What was found, by whom, when, and who confirmed it or that nobody did, as plan and audit entry keep it."""
     kept = {"operation": key, "outcome": resolution.outcome, "text": resolution.text, "by": resolution.by, "at": resolution.at}
-    return kept if resolution.outcome == "unknown" else kept | {"stamp": STAMP}
+    return kept | ({"confirmed_by": resolution.confirmed_by} if resolution.confirmed_by else {"stamp": STAMP})

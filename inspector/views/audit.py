@@ -57,12 +57,17 @@ def _said(name: str, value: Any) -> str:
     if name in ("size", "freed"):
         return f"{bytes_words(value)}{' erased' if name == 'freed' else ''}"
     if name == "resolutions" and isinstance(value, list):
-        said = (", ".join(filter(None, (f"found by {each['by']}: {each['outcome']}", f"“{each['text']}”", each.get("stamp")))) for each in value)
+        said = (", ".join(filter(None, (f"found by {each['by']}: {each['outcome']}", f"“{each['text']}”", _second(each)))) for each in value)
         return "; ".join(said)
     if name in ("files", "sessions") and isinstance(value, int):
         return f"{value:,} {name if value != 1 else name[:-1]}"
     words = ", ".join(f"`{item}`" if name in CODES else str(item) for item in (value if isinstance(value, list) else [value]))
     return f"{LABELS.get(name, name.replace('_', ' '))} {words}".strip()
+
+
+def _second(found: dict[str, str]) -> str:
+    """Who confirmed what was found, or that nobody did."""
+    return f"confirmed by {found['confirmed_by']}" if found.get("confirmed_by") else found.get("stamp", "")
 
 
 @require_GET

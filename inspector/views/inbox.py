@@ -13,9 +13,10 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from inspector.models import Session
-from inspector.queries import inbox
+from inspector.queries import inbox, leases
 from inspector.templatetags.words import VERDICTS, safe_text
 
+from . import gate
 from .desk import client_title
 
 TIMES = (("", "Any time"), ("1", "Last 24 hours"), ("7", "Last 7 days"), ("30", "Last 30 days"))
@@ -40,7 +41,9 @@ def page(request: HttpRequest) -> HttpResponse:
     counts = dict(inbox.choices(field="verdict", **filters))
     known = {name for name, _ in inbox.choices(field="verdict")}
     total = inbox.matching(**filters).count()
+    held = leases.of_sessions(session.pk for session in found.sessions)
     for session in found.sessions:
+        session.held = gate.banner(held.get(session.pk), session, request.user)
         session.client_title = client_title(session.client)
         session.said = safe_text(session.summary or session.first_prompt)
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from inspector.core.targets import KINDS, window_line
 from inspector.models import Claim, Evidence, Operation, Probe
 from inspector.models.roles import DECIDE, HANDLE
-from inspector.queries import audit, ledger, origin, queue
+from inspector.queries import audit, leases, ledger, origin
 from inspector.services.approve_operation import repeatable
 from inspector.services.moves import Refused
 from inspector.templatetags.words import EFFECTS, clock, safe_text
@@ -85,7 +85,7 @@ def show(request: HttpRequest, operation: Operation, sent: Sent, status: int = 2
         "asked": asked(operation),
         "session": session,
         "run_name": safe_text(operation.run.name),
-        "lease": queue.leases_of([operation.run_id]).get(operation.run_id),
+        "lease": leases.of_runs([operation.run_id]).get(operation.run_id),
         "arguments": _arguments(operation),
         "facts": _facts(operation),
         "window": window_line(operation.target_kind, operation.state),

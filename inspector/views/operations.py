@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from inspector.queries import queue
+from inspector.queries import leases, queue
 from inspector.templatetags.words import safe_text
 
 from .standing import asked, standing, when
@@ -38,13 +38,13 @@ def page(request: HttpRequest) -> HttpResponse:
     show = request.GET.get("show", "all")
     show = show if show in CHIPS else "all"
     found = queue.queue(show=show, after=request.GET.get("after", ""))
-    leases = queue.leases_of([operation.run_id for operation in found.operations])
+    held = leases.of_runs(operation.run_id for operation in found.operations)
     counts = queue.counts()
     lines = [
         {
             "operation": operation, "standing": standing(operation), "asked": asked(operation), "when": when(operation),
             "tool": safe_text(operation.tool), "target": operation.target.name if operation.target else safe_text(operation.target_text),
-            "session": operation.run.session, "lease": leases.get(operation.run_id), "recorded": len(operation.recorded),
+            "session": operation.run.session, "lease": held.get(operation.run_id), "recorded": len(operation.recorded),
         }
         for operation in found.operations
     ]  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,15 +15,13 @@ from django.views.decorators.http import require_GET
 
 from inspector.core.jsonspans import NotJson, loads
 from inspector.core.masking import mask_bytes
-from inspector.core.operations import Operation
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
 from inspector.models import IndexedRow, RevisionPart, Session
-from inspector.queries import audit
 from inspector.queries import rows as stored
-from inspector.templatetags.words import EFFECTS, OPERATION_STATES, safe_text, titled
+from inspector.templatetags.words import safe_text, titled
 
-from . import found
+from . import gate, ledger_panels
 from .desk import Desk, Seen, client_title, open_desk
 from .drawing import ansi, jsontree, markdown, outline
 from .drawing.grid import place_words
@@ -35,10 +33,11 @@ TABS = {
     "state": "Runtime state",
     "request": "API request",
     "operations": "Operations",
+    "resume": "May this resume?",
     "branches": "Branches",
     "history": "History",
 }
-SHORT = {"state": "State", "request": "Request"}
+SHORT = {"state": "State", "request": "Request", "resume": "Resume?"}
 """What a tab shows where its name is too long for one line of tabs."""
 LIMIT = 200
 IMAGES = 4
@@ -57,10 +56,10 @@ def panel(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         raise Http404("no such panel")
     desk = open_desk(request, pk)
     desk.panel = name
-    return render(request, "session/_panel.html", context(desk, desk.at, request.GET.get("message", "")))
+    return render(request, "session/_panel.html", context(desk, desk.at, request.user, request.GET.get("message", "")))
 
 
-def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
+def context(desk: Desk, at: str, user: AbstractBaseUser | AnonymousUser, message: str = "") -> dict[str, Any]:
     """Template context of the panel that the desk shows."""
     name = desk.panel if desk.panel in TABS else "findings"
     tabs = []
@@ -78,11 +77,12 @@ def context(desk: Desk, at: str, message: str = "") -> dict[str, Any]:
         "findings": _findings,
         "state": _state,
         "request": _request,
-        "operations": _operations,
+        "operations": ledger_panels.operations,
         "branches": _branches,
         "history": _history,
-    }[name]
-    return {"tabs": tabs, "panel": name, "panel_template": f"session/_{name}.html"} | made(desk, at, message)
+    }.get(name)
+    inside = _resume(desk, user) if made is None else made(desk, at, message)
+    return {"tabs": tabs, "panel": name, "panel_template": f"session/_{name}.html"} | inside
 
 
 def links(desk: Desk, refs: Iterable[str], most: int = 6) -> list[dict[str, str]]:
@@ -304,45 +304,8 @@ def _message_number(pointer: str) -> int | None:
     return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None
 
 
-def _operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
-    order = list(OPERATION_STATES)
-    order.insert(0, order.pop(order.index("uncertain")))
-    listed = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain"]
-    listed.sort(key=lambda op: order.index(op.state) if op.state in order else len(order))
-    return {
-        "operations": [operation_words(desk, op) for op in listed[:LIMIT]],
-        "operations_left": max(0, len(listed) - LIMIT),
-        "answer_href": reverse("repair", args=[desk.session.pk]) + f"?rev={desk.revision.number}",
-        "newest_href": reverse("session", args=[desk.session.pk]) + "?panel=operations#panel" if desk.is_old else "",
-    }
-
-
-def operation_words(desk: Desk, operation: Operation) -> dict[str, Any]:
-    """Template context of one operation, with the question to a person where it is open."""
-    chip, badge, sentence = OPERATION_STATES.get(operation.state, ("plain", operation.state, ""))
-    said = found.said(desk, operation) if operation.state in ("resolved", "uncertain") else {}
-    if operation.state == "resolved" and said:
-        badge = found.OUTCOMES[said["resolution"]][0].rstrip("…")
-        sentence = ""
-    asked = (
-        operation.arguments if isinstance(operation.arguments, str) else json.dumps(operation.arguments, ensure_ascii=False, indent=1, default=str)
-    )
-    evidence = [{"says": safe_text(item.says), "row": item.row, "href": desk.row_href(item.row) if item.row else ""} for item in operation.evidence]
-    return {
-        "chip": chip,
-        "badge": badge,
-        "sentence": sentence,
-        "tool": safe_text(operation.tool),
-        "asked": safe_text(asked[:1500]),
-        "effect": EFFECTS.get(operation.effect, operation.effect),
-        "why_effect": safe_text(operation.why_effect),
-        "target": safe_text(operation.target or ""),
-        "links": links(desk, [ref for ref in (operation.call, operation.result) if ref]),
-        "on_branch": operation.on_branch,
-        "evidence": evidence,
-        "said": {name: safe_text(text) for name, text in said.items()} if said.get("by") or said.get("says") else {},
-        "question": found.question(operation, {}) if found.asked_of(operation) and found.writes(desk) else None,
-    }
+def _resume(desk: Desk, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
+    return {"agent": True} if desk.is_agent else {"agent": False} | gate.conditions(desk.session, user)
 
 
 def _branches(desk: Desk, at: str, message: str) -> dict[str, Any]:
@@ -368,4 +331,4 @@ def _history(desk: Desk, at: str, message: str) -> dict[str, Any]:
     for revision in revisions:
         revision.sha256 = transcripts.get(revision.pk, "")
         revision.href = reverse("session", args=[desk.session.pk]) + f"?rev={revision.number}"
-    return {"revisions": revisions, "entries": audit.entries(session=desk.session.pk)[:50]}
+    return {"revisions": revisions, "done": ledger_panels.done(desk.session)}

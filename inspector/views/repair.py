@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,15 +18,19 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import ApplyError, CoreError
 from inspector.core.inspection import Inspection
-from inspector.models import Revision
+from inspector.core.steps import Resolution
+from inspector.models import Operation, Revision
+from inspector.queries import ledger
 from inspector.services.repair_session import repair_session
 from inspector.templatetags.words import safe_text
 
-from . import found, panels
+from . import panels
 from .desk import Desk, open_desk
 from .drawing import outline
 from .drawing.html import Child, SafeString, el, join
 from .session import old
+from .standing import asked as what_was_asked
+from .standing import href, standing
 
 SHOWN = 20_000
 """Characters of a row in a diff: what the repair writes is read whole."""
@@ -49,22 +54,20 @@ CHOICES = {
     "default": ("Use the mode “default”", ""),
 }
 """Choice, or finding/choice, or finding/choice/effect of the call where the words differ -> what it does, and what follows from it."""
-UNWRITTEN = "With this plan no row of the new revision can carry the answer, so the call stays open."
 TIME = "%Y-%m-%dT%H:%M:%S.000Z"
 
 
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, pk: int) -> HttpResponse:
-    """The plan under review, with the choices and answers that were sent.
+    """The plan under review, with the choices that were sent and what the ledger says of the session's operations.
 
-    POST with `do=apply`: apply exactly the plan that was shown; where choices or answers give another one, show that.
+    POST with `do=apply`: apply exactly the plan that was shown; where choices, or what was found out since, give another one, show that.
     """
     desk = open_desk(request, pk)
     asked = {name: value for name, value in (request.POST if request.method == "POST" else request.GET).items() if isinstance(value, str)}
     seed, at = asked.get("seed") or secrets.token_hex(16), _time(asked.get("time", ""))
     choices = {name.removeprefix("choose-"): value for name, value in asked.items() if name.startswith("choose-")}
-    open_ = found.open_operations(desk)
-    resolutions, wrong = found.answers(open_, asked, request.user.get_username(), at)
+    resolutions = _resolutions(desk)
     newest = desk.session.current.number if desk.session.current else 0
     context: dict[str, Any] = {
         "session": desk.session,
@@ -75,7 +78,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if request.method == "POST" and asked.get("do") == "apply" and desk.is_old and asked.get("newest") != str(newest):
         context["not_applied"] = f"Not applied yet: revision {newest} was made since you opened this page."
-    elif request.method == "POST" and asked.get("do") == "apply" and not wrong:
+    elif request.method == "POST" and asked.get("do") == "apply":
         try:
             revision = repair_session(
                 revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=asked.get("digest", ""), resolutions=resolutions
@@ -87,8 +90,6 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _applied(revision))
             return redirect(reverse("session", args=[pk]))
-    elif wrong:
-        context["not_applied"] = "An answer is not whole yet: look at the marked one."
     try:
         plan = core.plan(desk.derived.inspection, desk.derived.findings, seed=seed, at=at, choices=choices, resolutions=resolutions)
     except CoreError as error:
@@ -97,15 +98,15 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     after = plan.outcome.inspection
     problems = after.request.problems if after.request else []
     waits = [step for step in steps if step.waits_for]
-    still = {key: UNWRITTEN for key in plan.operations_open() if key in resolutions and resolutions[key].outcome != "unknown"}
+    open_ = list(ledger.of_session(desk.session).filter(state=Operation.State.UNCERTAIN).select_related("run__session").order_by("pk"))
     context |= {
         "title": _title(len(steps), len(waits), len(open_)),
         "refused": plan.refused,
-        "questions": [
-            panels.operation_words(desk, operation) | {"question": found.question(operation, asked, (still | wrong).get(operation.key, ""))}
-            for operation in open_
+        "open": [
+            {"pk": each.pk, "href": href(each), "tool": safe_text(each.tool), "asked": what_was_asked(each), "standing": standing(each)}
+            for each in open_
         ],
-        "steps": [_step(desk, step) for step in steps],
+        "steps": [_step(desk, step, {each.key: href(each) for each in open_}) for step in steps],
         "has_choices": any(len(step.choices) > 1 for step in steps),
         "changes": any(step.edits for step in steps),
         "waits": bool(waits),
@@ -147,7 +148,13 @@ def _title(steps: int, waits: int, open_: int) -> str:
     return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
 
 
-def _step(desk: Desk, step: Step) -> dict[str, Any]:
+def _resolutions(desk: Desk) -> dict[str, Resolution]:
+    """What was settled about calls of this revision whose end no row tells."""
+    asked = {each.key for each in desk.derived.inspection.operations if each.state in ("uncertain", "resolved")}
+    return {key: found for key, found in ledger.resolutions_of(desk.session).items() if key in asked}
+
+
+def _step(desk: Desk, step: Step, open_: Mapping[str, str]) -> dict[str, Any]:
     of = next((f for f in desk.findings if f.code == step.finding and set(f.rows) & set(step.rows)), None)
     of = of or next((f for f in desk.findings if f.code == step.finding), None)
     call = step.details.get("call")
@@ -159,7 +166,8 @@ def _step(desk: Desk, step: Step) -> dict[str, Any]:
         "message": safe_text(of.message) if of else "",
         "why": safe_text(step.why),
         "links": panels.links(desk, step.rows),
-        "waits_for": safe_text(step.waits_for or ""),
+        "waits_for": bool(step.waits_for),
+        "operation_href": open_.get(step.waits_for or "", ""),
         "choices": [_choice(step, value, effect) for value in step.choices] if len(step.choices) > 1 else [],
         "diff": _diff(desk, step),
     }

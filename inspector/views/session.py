@@ -14,12 +14,13 @@ from django.views.decorators.http import require_GET
 from inspector.core import reading
 from inspector.core.errors import CoreError
 from inspector.core.verdicts import SENTENCES, Reason
-from inspector.models import IndexedRow
+from inspector.models import IndexedRow, Operation
 from inspector.models.roles import ERASE, HANDLE, VIEW
+from inspector.queries import leases, ledger, readiness
 from inspector.services.permit import may
 from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, titled
 
-from . import panels
+from . import gate, panels
 from .desk import LIGHT, SHOWS, Desk, client_title, open_desk, started_by
 from .drawing import grid
 from .drawing.html import el, join
@@ -92,7 +93,8 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "map": desk.map(),
         "back": _back(desk),
         "here": panels.part_name(desk),
-    } | panels.context(desk, selected)
+        "lease": gate.banner(leases.of_sessions([pk]).get(pk), desk.session, request.user),
+    } | panels.context(desk, selected, request.user)
     return render(request, "session/page.html", context)
 
 
@@ -176,7 +178,10 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
     """The safe next steps, in order, some with the permission that they need."""
     pk, rev = desk.session.pk, f"?rev={desk.revision.number}"
     of = f" of revision {desk.revision.number}" if desk.is_old else ""
-    operations = {"words": "See what may have happened…", "href": desk.href(panel="operations") + "#panel"}
+    unknown = list(ledger.of_session(desk.session).filter(state=Operation.State.UNCERTAIN).values_list("pk", flat=True)[:2])
+    all_of_them = desk.href(panel="operations") + "#panel"
+    operations = {"words": "Resolve the operation…", "href": reverse("operation", args=[unknown[0]]) if len(unknown) == 1 else all_of_them}
+    resume = {"words": "May this resume?…", "href": desk.href(panel="resume") + "#panel"}
     repair = {"words": f"Review the repair{of}…", "href": reverse("repair", args=[pk]) + rev}
     fork = {"words": f"Fork{of}…", "href": reverse("fork", args=[pk]) + rev, "needs": HANDLE}
     export = {"words": "Export…", "href": reverse("export", args=[pk]), "needs": HANDLE}
@@ -186,14 +191,17 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
     if not hasattr(reading.CLIENTS.get(desk.session.client), "write"):  # nothing of this client can be written yet
         return [export, delete]
     order = {
-        "needs-reconciliation": [operations, repair, fork, export],
-        "needs-repair": [repair, fork, export],
+        "needs-reconciliation": [repair, fork, export, resume],
+        "needs-repair": [repair, fork, export, resume],
         "blocked": [repair, export],
-        "live": [export, fork],
-    }.get(desk.verdict, [export, fork, repair | {"quiet": True}])
-    if not any(finding.repairable for finding in desk.findings):
+        "live": [export, fork, resume],
+    }.get(desk.verdict, [resume, export, fork, repair | {"quiet": True}])
+    unwritten = bool(readiness.unwritten_resolutions(desk.revision))
+    if unwritten and desk.verdict not in ("needs-reconciliation", "needs-repair", "blocked"):
+        order = [repair, *(step for step in order if step["href"] != repair["href"])]
+    if not unwritten and not any(finding.repairable for finding in desk.findings):
         order = [step for step in order if step["href"] != repair["href"]]
-    return [*order, delete]
+    return [operations, *order, delete] if unknown else [*order, delete]
 
 
 def _versions(desk: Desk) -> list[tuple[str, str]]:
