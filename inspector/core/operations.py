@@ -357,9 +357,19 @@ def left_out(operation: Operation) -> bool:
     return operation.call is None and any(each.kind == LEFT_OUT for each in operation.evidence)
 
 
+def answered(operation: Operation) -> bool:
+    """Whether a row holds the call's own result, or the tool's own refusal."""
+    return any(each.kind in (Outcome.RESULT, Outcome.REFUSED) for each in operation.evidence)
+
+
+def by_ledger(operation: Operation) -> bool:
+    """Whether the kept ledger has a word about it."""
+    return any(each.kind == KEPT for each in operation.evidence)
+
+
 def only_kept(operation: Operation) -> bool:
     """Whether the kept ledger alone knows of it: a person reported it, or an application registered it."""
-    return operation.call is None and any(each.kind == KEPT for each in operation.evidence) and not left_out(operation)
+    return operation.call is None and by_ledger(operation) and not left_out(operation)
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")

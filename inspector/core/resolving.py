@@ -8,7 +8,7 @@ from . import wording
 from .edits import Step
 from .errors import PlanError
 from .inspection import Inspection
-from .operations import Operation, left_out
+from .operations import Operation, answered, by_ledger, left_out
 from .session import Block, BlockKind, Row
 from .steps import Context, Resolution, step
 from .symptoms import stand_in
@@ -68,7 +68,7 @@ def check(inspection: Inspection, resolutions: dict[str, Resolution]) -> None:
         operation = by_name.get(name)
         if operation is None and name not in calls:
             raise PlanError(f"no call of this session is named {name!r}", hint="Use the call's id or the key of its operation")
-        if operation is not None and operation.state in ("confirmed", "failed"):
+        if operation is not None and operation.state in ("confirmed", "failed") and (answered(operation) or not by_ledger(operation)):
             raise PlanError(f"the result of {name} is recorded: there is nothing to resolve", hint="Leave this --resolve out")
 
 

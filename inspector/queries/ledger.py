@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from inspector.core.canonical import digest
 from inspector.core.inspection import Inspection
 from inspector.core.kept import Kept
-from inspector.core.operations import key_of
+from inspector.core.operations import answered, key_of
 from inspector.core.policy import BUILT_IN, Policy
 from inspector.core.steps import Resolution
 from inspector.models import Approval, Claim, Evidence, Operation, PolicyVersion, Run, Session
@@ -137,9 +137,10 @@ PREFIX = {Outcome.COMPENSATED: "It was undone since. ", Outcome.SUPERSEDED: "It 
 
 
 def resolutions_of(inspection: Inspection, session: Session) -> dict[str, Resolution]:
-    """What was settled about the operations of one revision, by their keys in it, as a repair tells it to the model."""
+    """What was settled about the operations of one revision, by their keys in it, as a repair tells it to the model; none for a call whose own
+    result is there to be read."""
     settled = _settled(session)
-    return {each.key: settled[each.key] for each in inspection.operations if each.key in settled} if settled else {}
+    return {each.key: settled[each.key] for each in inspection.operations if each.key in settled and not answered(each)} if settled else {}
 
 
 def _settled(session: Session) -> dict[str, Resolution]:

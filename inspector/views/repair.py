@@ -18,7 +18,6 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import ApplyError, CoreError
 from inspector.core.inspection import Inspection
-from inspector.core.steps import Resolution
 from inspector.models import Operation, Revision
 from inspector.queries import ledger
 from inspector.services.repair_session import repair_session
@@ -67,7 +66,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     asked = {name: value for name, value in (request.POST if request.method == "POST" else request.GET).items() if isinstance(value, str)}
     seed, at = asked.get("seed") or secrets.token_hex(16), _time(asked.get("time", ""))
     choices = {name.removeprefix("choose-"): value for name, value in asked.items() if name.startswith("choose-")}
-    resolutions = _resolutions(desk)
+    resolutions = ledger.resolutions_of(desk.derived.inspection, desk.session)
     newest = desk.session.current.number if desk.session.current else 0
     context: dict[str, Any] = {
         "session": desk.session,
@@ -146,12 +145,6 @@ def _title(steps: int, waits: int, open_: int) -> str:
         return f"{open_} call{'s' if open_ != 1 else ''} nobody knows, nothing else to repair" if open_ else "Nothing to repair"
     said = f"{steps} step{'s' if steps != 1 else ''}"
     return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
-
-
-def _resolutions(desk: Desk) -> dict[str, Resolution]:
-    """What was settled about calls of this revision whose end no row tells."""
-    asked = {each.key for each in desk.derived.inspection.operations if each.state in ("uncertain", "resolved")}
-    return {key: found for key, found in ledger.resolutions_of(desk.session).items() if key in asked}
 
 
 def _step(desk: Desk, step: Step, open_: Mapping[str, str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.models import AuditEntry, Session
 
-from .conftest import CLEAN, KILLED
+from .conftest import CLEAN, KILLED, Settle
 from .test_session_page import long_transcript
 
 Bring = Callable[[Path], Session]
@@ -161,81 +161,78 @@ def test_without_a_script_apply_shows_the_plan_of_changed_choices_first(chromium
     context.close()
 
 
-def test_what_was_found_is_said_before_the_repair_and_stays_on_record(page: Any, bring_in: Bring, owner: Any) -> None:
+def test_what_was_found_is_in_the_repair_and_stays_on_record(page: Any, bring_in: Bring, settle: Settle) -> None:
     session = bring_in(KILLED)
+    settle(session, "not-applied", "the remote has no such commit")
     page.goto(f"/sessions/{session.pk}/repair/")
-    card = page.locator("[id^=found-]").first
-    card.get_by_text("It did not happen…").click()
-    card.get_by_role("button", name="Show the plan with this answer").click()
-    assert "A note is needed" in page.inner_text("main")
-    page.locator("[id^=found-] textarea").first.fill("the remote has no such commit")
-    page.get_by_role("button", name="Show the plan with this answer").first.click()
-    assert "owner checked on" in page.inner_text("main") and "the remote has no such commit" in page.locator(".ins").first.inner_text()
+    new = page.locator(".ins", has_text="the remote has no such commit").first.inner_text()
+    assert "owner checked on" in new and "team-mate confirmed it" in new
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
     revision = session.revisions.get(number=2)
     (kept,) = revision.plan["resolutions"]
     assert (kept["outcome"], kept["text"], kept["by"]) == ("did-not-happen", "the remote has no such commit", "owner")
-    assert kept["stamp"] == "resolved without second person" and "Bash: did-not-happen" in revision.note
+    assert kept["confirmed_by"] == "team-mate" and "stamp" not in kept and "Bash: did-not-happen" in revision.note
     assert "the remote has no such commit" in AuditEntry.objects.get(action="session-repaired", session=session.pk).body
     page.goto(f"/sessions/{session.pk}/?panel=operations")
     assert "the remote has no such commit" in page.inner_text("#panel") and "It did not happen" in page.inner_text("#panel")
-    assert page.locator("#panel details.answer").count() == 0
+    page.goto("/audit/")
+    assert "found by owner: did-not-happen, “the remote has no such commit”, confirmed by team-mate" in page.inner_text("main")
 
 
-def test_what_was_found_can_be_said_after_a_repair(page: Any, bring_in: Bring) -> None:
+def test_what_was_found_after_a_repair_is_written_by_another(page: Any, bring_in: Bring, settle: Settle) -> None:
     session = bring_in(KILLED)
     page.goto(f"/sessions/{session.pk}/repair/")
     page.get_by_role("button", name="Apply and leave it open").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
-    page.goto(f"/sessions/{session.pk}/?panel=operations")
-    page.locator("#panel details.answer summary").first.click()
-    page.locator("#panel details.answer").first.get_by_text("It happened…").click()
-    page.locator("#panel textarea").first.fill("staging runs the new build")
-    page.get_by_role("button", name="Review the repair with this answer…").first.click()
+    assert page.locator(".steps .primary").inner_text() == "Resolve the operation…"
+    assert page.get_by_role("link", name="Review the repair…").count() == 0
+    settle(session, "applied", "staging runs the new build")
+    page.reload()
+    page.get_by_role("link", name="Review the repair…").click()
     assert "staging runs the new build" in page.locator(".ins").first.inner_text()
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
     newest = session.revisions.get(number=3)
     assert page.locator(".row .chip.added", has_text="added by the repair").count() == 3
     assert newest.counts["open_operations"] == 0 and newest.plan["resolutions"][0]["outcome"] == "happened"
-    assert "nobody knows" not in page.inner_text(".verdict").lower()
+    assert "nobody knows" not in page.inner_text(".verdict").lower() and page.get_by_role("link", name="Review the repair…").count() == 0
 
 
-def test_what_was_found_of_a_call_that_was_left_out_is_kept_too(page: Any, bring_in: Bring) -> None:
+def test_what_was_found_of_a_call_that_was_left_out_is_kept_too(page: Any, bring_in: Bring, settle: Settle) -> None:
     session = bring_in(KILLED)
     page.goto(f"/sessions/{session.pk}/repair/")
     with page.expect_navigation():
         page.locator('input[value="leave-out"]').first.check()
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
+    settle(session, "applied", "effect.txt has the line")
     page.goto(f"/sessions/{session.pk}/repair/")
-    page.get_by_text("It happened…").click()
-    page.locator("textarea").fill("effect.txt has the line")
-    page.get_by_role("button", name="Show the plan with this answer").click()
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url(f"**/sessions/{session.pk}/")
+    assert session.revisions.get(number=3).plan["resolutions"][0]["text"] == "effect.txt has the line"
     page.goto(f"/sessions/{session.pk}/?panel=operations")
     said = page.inner_text("#panel")
-    assert "effect.txt has the line" in said and "owner" in said and "resolved without second person" in said
-    page.goto("/audit/")
-    assert "found by owner: happened, “effect.txt has the line”, resolved without second person" in page.inner_text("main")
+    assert "effect.txt has the line" in said and "Confirmed by team-mate" in said
 
 
-def test_a_hostile_note_about_a_call_breaks_no_page(client_of: Any, owner: Any, bring_in: Bring, tmp_path: Path) -> None:
+def test_a_hostile_note_about_a_call_breaks_no_page(client_of: Any, owner: Any, bring_in: Bring, settle: Settle, tmp_path: Path) -> None:
     key = '\ud800"><script>'
     note = {"type": "session-inspector", "kind": "left-out", "operation": key, "callId": "toolu_gone", "tool": "Bash\ud800", "arguments": {"x": key}}
     path = tmp_path / CLEAN.name
     path.write_bytes(CLEAN.read_bytes() + json.dumps(note).encode() + b"\n")
     session = bring_in(path)
-    for address in ("repair/", "?panel=operations"):
+    kept = session.ledger.get()
+    for address in ("", "repair/", "?panel=operations", "?panel=resume", "?panel=history"):
         answer = client_of(owner).get(f"/sessions/{session.pk}/{address}")
-        assert answer.status_code == 200 and "outcome-\ufffd" in answer.content.decode() and '"><script>' not in answer.content.decode()
-    name = key.replace("\ud800", "\ufffd")
-    given = {f"outcome-{name}": "happened", f"note-{name}": "seen"}
-    shown = client_of(owner).post(f"/sessions/{session.pk}/repair/", given).content.decode()
+        assert answer.status_code == 200 and '"><script>' not in answer.content.decode()
+    settle(session, "applied", "seen")
+    for address in ("/operations/", f"/operations/{kept.pk}/"):
+        answer = client_of(owner).get(address)
+        assert answer.status_code == 200 and '"><script>' not in answer.content.decode() and "&quot;&gt;&lt;script&gt;" in answer.content.decode()
+    shown = client_of(owner).get(f"/sessions/{session.pk}/repair/").content.decode()
     form = {field: re.search(f'name="{field}" value="([^"]+)"', shown)[1] for field in ("seed", "time", "digest", "newest")}  # type: ignore[index]
-    client_of(owner).post(f"/sessions/{session.pk}/repair/", given | form | {"do": "apply"})
+    client_of(owner).post(f"/sessions/{session.pk}/repair/", form | {"do": "apply"})
     assert session.revisions.get(number=2).counts["open_operations"] == 0
 
 
@@ -413,19 +410,6 @@ def test_the_pages_of_work_are_accessible(theme: str, page: Any, bring_in: Bring
             page.goto(f"/sessions/{session.pk}/{name}/")
             assert axe(page) == []
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_question_what_was_found_is_accessible(theme: str, page: Any, bring_in: Bring, axe: Callable[[Any], list[str]]) -> None:
-    session = bring_in(KILLED)
-    page.emulate_media(color_scheme=theme)
-    page.goto(f"/sessions/{session.pk}/?panel=operations")
-    page.locator("#panel details.answer summary").click()
-    assert axe(page) == []
-    page.goto(f"/sessions/{session.pk}/repair/")
-    page.get_by_text("It happened…").click()
-    page.get_by_role("button", name="Show the plan with this answer").click()
-    assert "A note is needed" in page.inner_text("main") and axe(page) == []
 
 
 def test_choices_are_worded_by_the_effect_of_the_call(page: Any, bring_in: Bring) -> None:

@@ -226,3 +226,23 @@ def test_all_that_is_open_can_be_settled_repaired_and_resumed(case: str, owner: 
     session.refresh_from_db()
     ticket = claim_session(session=session, actor=owner, asked=readiness.Asked(holder="w", attested="owner"))
     assert set(ticket.completed) == set(ledger.of_session(session)) and not ticket.forbidden
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_repair_tells_the_registered_answer_only_where_the_transcript_has_none(lost: bool, owner: User, team_mate: User) -> None:
+    file = next((KILLED / "source").rglob("*.jsonl")) if lost else next((KILLED.parent / "live332-a_clean" / "source").rglob("*.jsonl"))
+    blocks = [block for line in map(json.loads, file.read_bytes().splitlines()) for block in contents(line)]
+    call = next(block for block in blocks if block.get("type") == "tool_use")
+    run = register_run(actor=owner, client="claude-code", name=file.stem)
+    live = propose_operation(run=run, actor=owner, tool=call["name"], arguments=call["input"], call_id=call["id"])
+    approve_operation(operation=live, actor=team_mate, digest=live.digest)
+    lease = take_over(run=run, actor=owner, holder="agent")
+    dispatch_operation(operation=live, actor=owner, holder="agent", fence=lease.fence)
+    settle_operation(operation=live, actor=owner, holder="agent", fence=lease.fence, end="confirmed", response={"exit": 0})
+    session = bring_bytes(file.read_bytes(), file.name).session
+    looked = inspection_of(revision=session.current)
+    found = ledger.resolutions_of(looked.inspection, session)
+    plan = repair.plan(looked.inspection, looked.findings, seed="s", at=AT, resolutions=found)
+    said = b"".join(part.data[0 : len(part.data)] for part in repair.apply(looked.inspection.session.source, plan).parts)
+    assert (b"The application recorded" in said) is lost
+    assert bool(readiness.unwritten_resolutions(session.current)) is lost
