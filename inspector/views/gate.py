@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -78,17 +77,16 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         ticket = claim_session(session=session, actor=request.user, asked=asked)
     except Refused as refused:
-        lines = refused.details.get("lines") or readiness.lines(session, asked)
-        context = {"session": session, "refused": refused.says} | conditions(session, request.user, asked, lines)
+        context = {"session": session, "refused": refused.says} | conditions(get_session(pk), request.user, asked)
         return render(request, "session/gate.html", context, status=409)
     return redirect("ticket", pk, ticket.lease.fence)
 
 
 def conditions(
-    session: Session, user: AbstractBaseUser | AnonymousUser, asked: readiness.Asked = NOTHING_SAID, lines: Iterable[readiness.Line] | None = None
+    session: Session, user: AbstractBaseUser | AnonymousUser, asked: readiness.Asked = NOTHING_SAID
 ) -> dict[str, Any]:
     """Template context of the conditions and of the form that takes over."""
-    found = [_line(line, session) for line in (readiness.lines(session, asked) if lines is None else lines)]
+    found = [_line(line, session) for line in readiness.lines(session, asked)]
     lease = leases.of_sessions([session.pk]).get(session.pk)
     return {
         "conditions": found,

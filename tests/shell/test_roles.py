@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from inspector.models import Claim, Evidence, Operation, Probe, Session, Target
 from inspector.services.add_evidence import add_evidence
+from inspector.services.append_audit import append_audit
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.propose_operation import propose_operation
 from inspector.services.register_run import run_of
@@ -43,6 +44,9 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "fork": ({"pk": 0}, LOOK),
     "export": ({"pk": 0}, LOOK),
     "delete": ({"pk": 0}, 403),
+    "gate": ({"pk": 0}, LOOK),
+    "ticket": ({"pk": 0, "number": 7}, LOOK),
+    "report": ({"pk": 0}, 403),
     "operations": ({}, LOOK),
     "operation": ({"pk": 0}, LOOK),
     "evidence-file": ({"pk": 0, "evidence": 0}, LOOK),
@@ -88,6 +92,7 @@ WRITES: dict[str, dict[str, Any]] = {
     "fork": {"at": ""},
     "export": {"revision": "1"},
     "delete": {"reason": "because"},
+    "report": {"what": "A mail arrived."},
     "operation-evidence": {"note": "seen"},
     "operation-claim": {"outcome": "applied", "statement": "It is there.", "note": "seen"},
     "operation-decide": {
@@ -127,6 +132,8 @@ def session(owner: User, team_mate: User) -> Session:
         seen = add_evidence(operation=operation, actor=owner, says=SECRET_WORD, file=SimpleUploadedFile("seen.txt", SECRET_WORD.encode()))
         if claimant is not None:
             claim_outcome(operation=operation, actor=claimant, outcome="applied", statement=SECRET_WORD, evidence=[seen])
+    with transaction.atomic():
+        append_audit(actor=owner, action="resume-allowed", session=session.pk, details={"fence": 7, "holder": "a browser", "revision": 1})
     propose_operation(run=run_of(session), actor=team_mate, tool="proposed", arguments={"word": SECRET_WORD})
     save_policy(actor=owner, rules=[{"tool": "Read", "effect": "read-only", "why": "it reads"}], servers={}, note="first", base=0)
     save_target(actor=owner, target=Target(name="staging", kind="lookup"))
