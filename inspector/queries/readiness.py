@@ -12,6 +12,7 @@ from django.utils import timezone
 from inspector.models import Evidence, Lease, Operation, Revision, Session
 from inspector.models.clock import DatabaseNow
 from inspector.models.roles import DECIDE, HANDLE
+from inspector.models.text import clean
 
 from . import ledger, origin
 from .derivation import inspection_of
@@ -72,8 +73,24 @@ def _known(session: Session) -> Iterator[Line]:
     for each in waiting:
         what = "is in progress" if each.state == State.DISPATCHED else "may have happened: nobody knows"
         yield Line("operations", False, f"{each.tool} {what}.", each.pk, {"state": each.state})
-    if not waiting:
+    unlisted = _unlisted(session)
+    for tool, key in unlisted:
+        says = f"{tool} may have happened, by the policy in force: an administrator must have its sessions judged again."
+        yield Line("operations", False, says, details={"key": key})
+    if not waiting and not unlisted:
         yield Line("operations", True, "Nothing is in progress, and nothing is unknown.")
+
+
+def _unlisted(session: Session) -> list[tuple[str, str]]:
+    """Tool and key of what the policy in force calls uncertain and the ledger does not hold yet: the session was not judged since it was saved."""
+    if session.current is None:
+        return []
+    uncertain = [each for each in inspection_of(revision=session.current).inspection.operations if each.state == "uncertain"]
+    rows = list(ledger.of_session(session).values_list("key", "call_id", "origin")) if uncertain else []
+    kept = {key for key, _, _ in rows}
+    live = {call for _, call, origin_ in rows if origin_ == Operation.Origin.LIVE} - {""}
+    named = [(clean(each.tool, 200), clean(each.key, 200), clean(each.call_id, 200)) for each in uncertain]
+    return [(tool, key) for tool, key, call in named if key not in kept and call not in live]
 
 
 def _transcript(session: Session) -> Line:

@@ -7,6 +7,7 @@ Where the new policy says that it only reads, that is kept as evidence, with whi
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,13 +49,18 @@ class Applied:
     """Operations that are uncertain now and were none of a person's business before."""
     failed: list[int] = field(default_factory=list)
     """Sessions whose bytes could not be read: they keep what was said of them."""
+    left: int = 0
+    """Sessions for which there was no time: `manage.py judge_again` goes on. The gate does not let them pass meanwhile."""
 
 
-def apply_policy(*, before: Policy, after: Policy, actor: AbstractBaseUser | None) -> Applied:
-    """Judge again. Each session is a transaction of its own; one entry of the trail says what came of all."""
-    done = Applied()
+def apply_policy(*, before: Policy, after: Policy, actor: AbstractBaseUser | None, seconds: float | None = None) -> Applied:
+    """Judge again, for at most so many seconds. Each session is a transaction of its own; one entry of the trail says what came of all."""
+    done, began = Applied(), time.monotonic()
     _registered(after, actor, done)
     for session in touched_sessions(before, after):
+        if seconds is not None and time.monotonic() - began > seconds:
+            done.left += 1
+            continue
         try:
             _session(session, after, actor, done)
         except (CoreError, OSError):
@@ -63,7 +69,7 @@ def apply_policy(*, before: Policy, after: Policy, actor: AbstractBaseUser | Non
     with transaction.atomic():
         details = {
             "policy": after.version, "sessions": done.sessions, "operations": done.judged, "read_only": done.reads, "found": done.found,
-            "failed": done.failed,
+            "failed": done.failed, "left": done.left,
         }  # fmt: skip
         append_audit(actor=actor, action="policy-applied", details=details)
     return done

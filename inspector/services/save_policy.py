@@ -22,6 +22,8 @@ from .moves import Refused
 from .permit import permit
 
 LONGEST_NOTE = 2000
+SECONDS = 15
+"""How long a person waits for sessions to be judged again; what is left then is for `manage.py judge_again`."""
 
 
 def save_policy(*, actor: AbstractBaseUser, rules: Any, servers: Any, note: str, base: int) -> tuple[PolicyVersion, Applied]:
@@ -48,7 +50,7 @@ def save_policy(*, actor: AbstractBaseUser, rules: Any, servers: Any, note: str,
             append_audit(actor=actor, action="policy-saved", details=details)
     except IntegrityError:
         raise Refused("changed-meanwhile", "Somebody else saved a version at the same time. Nothing was saved.") from None
-    return version, apply_policy(before=before, after=after, actor=actor)
+    return version, apply_policy(before=before, after=after, actor=actor, seconds=SECONDS)
 
 
 def checked(*, rules: Any, servers: Any, number: int) -> Policy:

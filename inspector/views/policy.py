@@ -52,6 +52,8 @@ def page(request: HttpRequest) -> HttpResponse:
             if saved[1].failed:
                 failed = ", ".join(map(str, saved[1].failed))
                 messages.warning(request, f"Sessions that could not be read, and keep what was said of them: {failed}.")
+            if saved[1].left:
+                messages.warning(request, f"{_counted(saved[1].left, 'session')} not judged again yet: run “manage.py judge_again” on the server.")
             return redirect("policy")
         status = 400
     draft.do(do)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -18,8 +20,9 @@ from inspector.core.targets import KINDS
 from inspector.models import ApiToken, AuditEntry, Evidence, Operation, PolicyVersion, Probe, Session, Target
 from inspector.probes import KINDS as PROBES
 from inspector.probes import Template, validate
-from inspector.queries import audit, derivation, ledger, tokens
+from inspector.queries import audit, derivation, ledger, readiness, tokens
 from inspector.queries.policies import differs
+from inspector.services import save_policy as service
 from inspector.services.approve_operation import approve_operation
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.decide_claim import decide_claim
@@ -158,6 +161,17 @@ def test_only_what_a_change_speaks_of_is_judged_again(owner: User, monkeypatch: 
     assert applied.sessions == 1 and finished.pk != read and applied.found == 0
     applied = save_policy(actor=owner, rules=[READ | {"effect": "read-only"}, READ | {"tool": "NoSuchTool"}], servers={}, note="x", base=1)[1]
     assert applied.sessions == 0
+
+
+def test_what_there_was_no_time_for_does_not_pass_the_gate_and_is_judged_by_the_command(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "SECONDS", -1)
+    session = call("Read", {"file_path": "/home/dev/shop/a.py"})
+    applied = service.save_policy(actor=owner, rules=[READ], servers={}, note="reads count here", base=0)[1]
+    assert (applied.left, applied.sessions) == (1, 0) and not session.ledger.exists()
+    assert [line.says for line in readiness.lines(session) if line.name == "operations" and "Read may have happened" in line.says]
+    said = io.StringIO()
+    call_command("judge_again", stdout=said)
+    assert "policy 1: 1 session judged again, 1 newly uncertain" in said.getvalue() and session.ledger.get().state == "uncertain"
 
 
 def test_a_moved_rule_touches_what_it_speaks_of() -> None:
