@@ -57,6 +57,8 @@ GROUPS = {
     "Forbidden without a new approval": "Nothing.",
 }
 """Heading of each group of `ledger.sorted_out` -> what stands there when it is empty."""
+IN_THE_FORM = ("source", "live", "permissions")
+"""Conditions that the form below them may put right."""
 NOTHING_SAID = readiness.Asked()
 
 
@@ -86,10 +88,12 @@ def conditions(
     session: Session, user: AbstractBaseUser | AnonymousUser, asked: readiness.Asked = NOTHING_SAID
 ) -> dict[str, Any]:
     """Template context of the conditions and of the form that takes over."""
-    found = [_line(line, session) for line in readiness.lines(session, asked)]
+    lines = readiness.lines(session, asked)
+    found = [_line(line, session) for line in lines]
     lease = leases.of_sessions([session.pk]).get(session.pk)
     return {
         "conditions": found,
+        "blocked": any(not line.passed and line.name not in IN_THE_FORM for line in lines),
         "failing": sum(not line["passed"] for line in found),
         "lease": banner(lease, session, user),
         "gate_href": reverse("gate", args=[session.pk]),

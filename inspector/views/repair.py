@@ -18,6 +18,7 @@ from inspector.core import repair as core
 from inspector.core.edits import CutBytes, DropRow, InsertRow, ReplaceRow, SplitRow, Step
 from inspector.core.errors import ApplyError, CoreError
 from inspector.core.inspection import Inspection
+from inspector.core.steps import Resolution
 from inspector.models import Operation, Revision
 from inspector.queries import ledger
 from inspector.services.repair_session import repair_session
@@ -38,6 +39,8 @@ GONE = 1200
 CHOICES = {
     "unresolved-call/keep": ("Keep it, say that nobody knows", "The model reads that it may or may not have happened, and looks first."),
     "unresolved-call/keep/read-only": ("Keep it, say that nobody knows", "It only reads, so nothing can have changed; the model may ask again."),
+    "unresolved-call/keep/known": ("Keep it, say what was found", "The model reads what was found, by whom and when."),
+    "unresolved-call/leave-out/known": ("Leave it out, as older clients did", "The model will know neither the call nor what was found."),
     "unresolved-call/leave-out": ("Leave it out, as older clients did", "The model will not know that it may have happened."),
     "unresolved-call/leave-out/read-only": ("Leave it out, as older clients did", "It only reads: nothing is lost but the question."),
     "orphan-result/leave-out": ("Leave the result out", "The model will not read it. No call is made up for it."),
@@ -52,7 +55,8 @@ CHOICES = {
     "leave-open": ("Leave the end open", "The next prompt follows at once."),
     "default": ("Use the mode “default”", ""),
 }
-"""Choice, or finding/choice, or finding/choice/effect of the call where the words differ -> what it does, and what follows from it."""
+"""Choice, or finding/choice, or finding/choice/case (effect of the call, or `known` where its end was settled) where the words differ -> what it
+does, and what follows from it."""
 TIME = "%Y-%m-%dT%H:%M:%S.000Z"
 
 
@@ -105,7 +109,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
             {"pk": each.pk, "href": href(each), "tool": safe_text(each.tool), "asked": what_was_asked(each), "standing": standing(each)}
             for each in open_
         ],
-        "steps": [_step(desk, step, {each.key: href(each) for each in open_}) for step in steps],
+        "steps": [_step(desk, step, {each.key: href(each) for each in open_}, resolutions) for step in steps],
         "has_choices": any(len(step.choices) > 1 for step in steps),
         "changes": any(step.edits for step in steps),
         "waits": bool(waits),
@@ -147,11 +151,12 @@ def _title(steps: int, waits: int, open_: int) -> str:
     return f"{said}, {waits} wait{'s' if waits == 1 else ''} for a decision" if waits else said
 
 
-def _step(desk: Desk, step: Step, open_: Mapping[str, str]) -> dict[str, Any]:
+def _step(desk: Desk, step: Step, open_: Mapping[str, str], resolutions: Mapping[str, Resolution]) -> dict[str, Any]:
     of = next((f for f in desk.findings if f.code == step.finding and set(f.rows) & set(step.rows)), None)
     of = of or next((f for f in desk.findings if f.code == step.finding), None)
     call = step.details.get("call")
-    effect = next((each.effect for each in desk.derived.inspection.operations if call and each.call_id == call), "")
+    about = next((each for each in desk.derived.inspection.operations if call and each.call_id == call), None)
+    case = "" if about is None else "known" if about.key in resolutions else about.effect
     return {
         "id": step.id,
         "finding": step.finding,
@@ -161,14 +166,14 @@ def _step(desk: Desk, step: Step, open_: Mapping[str, str]) -> dict[str, Any]:
         "links": panels.links(desk, step.rows),
         "waits_for": bool(step.waits_for),
         "operation_href": open_.get(step.waits_for or "", ""),
-        "choices": [_choice(step, value, effect) for value in step.choices] if len(step.choices) > 1 else [],
+        "choices": [_choice(step, value, case) for value in step.choices] if len(step.choices) > 1 else [],
         "diff": _diff(desk, step),
     }
 
 
-def _choice(step: Step, value: str, effect: str) -> dict[str, Any]:
+def _choice(step: Step, value: str, case: str) -> dict[str, Any]:
     plain = (value.replace("-", " ").capitalize(), "")
-    names = (f"{step.finding}/{value}/{effect}", f"{step.finding}/{value}", value)
+    names = (f"{step.finding}/{value}/{case}", f"{step.finding}/{value}", value)
     words, says = next((CHOICES[name] for name in names if name in CHOICES), plain)
     return {"value": value, "words": words, "says": says, "chosen": value == step.chosen}
 
