@@ -12,6 +12,7 @@ from inspector.core.resolving import STAMP
 from inspector.core.steps import Resolution
 from inspector.models import Revision
 from inspector.models.roles import HANDLE
+from inspector.queries import ledger
 from inspector.queries.artifacts import source_of
 from inspector.queries.derivation import inspection_of
 
@@ -20,17 +21,16 @@ from .permit import permit
 
 
 def repair_session(
-    *, revision: Revision, actor: AbstractBaseUser, seed: str, at: str, choices: Mapping[str, str], digest: str,
-    resolutions: Mapping[str, Resolution] | None = None,
+    *, revision: Revision, actor: AbstractBaseUser, seed: str, at: str, choices: Mapping[str, str], digest: str
 ) -> Revision:  # fmt: skip
     """The repaired revision. `seed` and `at` (ISO 8601 with `Z`) are those of the review; `digest` is that of the plan which was shown.
 
-    `resolutions`, by key of the operation, are what the actor found out; they stay in the plan, in the audit entry and in the new rows' marks.
+    What was found out about its operations is taken from the kept ledger; it stays in the plan, in the audit entry and in the new rows' marks.
     Raises PermissionDenied, ApplyError where the plan is no longer the one that was reviewed, PlanError where none can be made.
     """
     permit(actor, HANDLE)
-    resolutions = dict(resolutions or {})
     derived = inspection_of(revision=revision)
+    resolutions = ledger.resolutions_of(derived.inspection, revision.session)
     plan = repair.plan(derived.inspection, derived.findings, seed=seed, at=at, choices=choices, resolutions=resolutions)
     if plan.refused is not None:
         raise ApplyError(f"there is nothing to resume: {plan.refused}", hint="Nothing was written")

@@ -84,7 +84,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
     elif request.method == "POST" and asked.get("do") == "apply":
         try:
             revision = repair_session(
-                revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=asked.get("digest", ""), resolutions=resolutions
+                revision=desk.revision, actor=request.user, seed=seed, at=at, choices=choices, digest=asked.get("digest", "")
             )
         except ApplyError as error:
             context["not_applied"] = f"Not applied yet: {error}"

@@ -78,7 +78,7 @@ def test_one_claims_another_approves_and_the_repair_tells_the_model(killed: Sess
     looked = inspection_of(revision=killed.current)
     found = ledger.resolutions_of(looked.inspection, killed)
     plan = repair.plan(looked.inspection, looked.findings, seed="s", at=AT, resolutions=found)
-    revision = repair_session(revision=killed.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest(), resolutions=found)
+    revision = repair_session(revision=killed.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest())
     text = b"".join(part.data[0 : len(part.data)] for part in repair.apply(looked.inspection.session.source, plan).parts).decode()
     assert "owner checked on" in text and "team-mate confirmed it" in text and "resolved without second person" not in text
     killed.refresh_from_db()
@@ -172,7 +172,7 @@ def test_a_text_that_only_says_rejected_is_told_what_was_found(owner: User, team
     looked = inspection_of(revision=session.current)
     found = ledger.resolutions_of(looked.inspection, session)
     plan = repair.plan(looked.inspection, looked.findings, seed="s", at=AT, resolutions=found)
-    repair_session(revision=session.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest(), resolutions=found)
+    repair_session(revision=session.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest())
     session.refresh_from_db()
     attested = readiness.Asked(holder="w", attested="owner")
     assert claim_session(session=session, actor=owner, asked=attested).completed == [held]
@@ -222,7 +222,7 @@ def test_all_that_is_open_can_be_settled_repaired_and_resumed(case: str, owner: 
     looked = inspection_of(revision=session.current)
     found = ledger.resolutions_of(looked.inspection, session)
     plan = repair.plan(looked.inspection, looked.findings, seed="s", at=AT, resolutions=found)
-    repair_session(revision=session.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest(), resolutions=found)
+    repair_session(revision=session.current, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest())
     session.refresh_from_db()
     ticket = claim_session(session=session, actor=owner, asked=readiness.Asked(holder="w", attested="owner"))
     assert set(ticket.completed) == set(ledger.of_session(session)) and not ticket.forbidden
