@@ -19,7 +19,7 @@ from inspector.services.cancel_operation import cancel_operation
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.decide_claim import decide_claim
 from inspector.services.dispatch_operation import dispatch_operation
-from inspector.services.moves import Refused
+from inspector.services.moves import Refused, deed, move
 from inspector.services.release_lease import release_lease
 from inspector.services.renew_lease import renew_lease
 from inspector.services.save_checkpoint import save_checkpoint
@@ -296,6 +296,14 @@ def what_is_settled_stays(desk: Desk) -> None:
         with refused("changed-meanwhile", "changed"):
             attempt()
     denied(desk, done, "not-applied", [reading(done, "not-applied", desk.owner)], "not-uncertain")
+
+
+@check
+def a_move_starts_from_what_was_seen(desk: Desk) -> None:
+    seen = desk.propose("lookup", "order-1")
+    desk.approve(Operation.objects.get(pk=seen.pk))
+    with refused("changed-meanwhile"), deed(actor=desk.owner, action="cancel-operation", run=desk.run, operation=seen):
+        move(seen, to="cancelled", actor=desk.owner, action="operation-cancelled")
 
 
 @check

@@ -21,8 +21,8 @@ def settled(operation: Operation) -> str:
     return operation.outcome or operation.state
 
 
-def rows_fit(run: Run) -> list[Operation]:
-    """Invariants 5, 8, 9, 10 and 13 of each row, and of the rows among each other. Returns the operations."""
+def rows_fit(run: Run) -> tuple[list[Operation], list[Claim]]:
+    """What must hold of each row, and of the rows among each other. Returns the operations, and the claims that nobody has decided."""
     operations = list(run.operations.select_related("retry_of", "target").order_by("pk"))
     open_ones = Counter(each.intent for each in operations if each.state in OPEN)
     happened = Counter(each.intent for each in operations if settled(each) in ("confirmed", "applied"))
@@ -32,8 +32,10 @@ def rows_fit(run: Run) -> list[Operation]:
     for approval in Approval.objects.filter(operation__run=run):
         approvals[approval.operation_id].append(approval)
     claims: dict[int, list[Claim]] = {each.pk: [] for each in operations}
-    for claim in Claim.objects.filter(operation__run=run, state="approved").prefetch_related("evidence"):
-        claims[claim.operation_id].append(claim)
+    made = list(Claim.objects.filter(operation__run=run, state__in=("open", "approved")).order_by("pk").prefetch_related("evidence"))
+    for claim in made:
+        if claim.state == "approved":
+            claims[claim.operation_id].append(claim)
     for each in operations:
         for approval in approvals[each.pk]:
             assert approval.approver_id != each.proposer_id, "approved by who proposed it"
@@ -46,11 +48,11 @@ def rows_fit(run: Run) -> list[Operation]:
             assert claim.evidence.all(), "claimed without evidence"
         if each.retry_of is not None:
             assert settled(each.retry_of) in REFUSED, "tried again though it may have happened"
-    return operations
+    return operations, [claim for claim in made if claim.state == "open"]
 
 
 def kept_well(run: Run) -> None:
-    """Invariants 7, 9 and 11 from the trail: every state was reached by allowed moves, each written down once, under the lease then current."""
+    """From the trail: every state was reached by allowed moves, each written down once, under the lease then current."""
     states: dict[str, str] = {}
     fence, sendings = 0, Counter[str]()
     for action, body in AuditEntry.objects.order_by("seq").values_list("action", "body"):
