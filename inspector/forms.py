@@ -103,6 +103,16 @@ class TargetForm(_Declared):
             "active": "Switched off, no new operation may name it.",
         }
         error_messages = {"name": {"unique": "There is a target of this name already."}}
+        widgets = {"contract": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for name, words in (("kind", "Choose…"), ("probe", "None")):
+            field = self.fields[name]
+            if isinstance(field, forms.ModelChoiceField):
+                field.empty_label = words
+            elif isinstance(field, forms.ChoiceField):
+                field.choices = [("", words), *Target.Kind.choices]
 
 
 class ProbeForm(_Declared):

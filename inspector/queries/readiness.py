@@ -83,9 +83,9 @@ def _known(session: Session) -> Iterator[Line]:
 
 def _unlisted(session: Session) -> list[tuple[str, str]]:
     """Tool and key of what the policy in force calls uncertain and the ledger does not hold yet: the session was not judged since it was saved."""
-    if session.current is None:
-        return []
-    uncertain = [each for each in inspection_of(revision=session.current).inspection.operations if each.state == "uncertain"]
+    agents = session.children.filter(relation=Session.Relation.SUB_AGENT).select_related("current")
+    revisions = [each.current for each in (session, *agents) if each.current is not None]
+    uncertain = [each for revision in revisions for each in inspection_of(revision=revision).inspection.operations if each.state == "uncertain"]
     rows = list(ledger.of_session(session).values_list("key", "call_id", "origin")) if uncertain else []
     kept = {key for key, _, _ in rows}
     live = {call for _, call, origin_ in rows if origin_ == Operation.Origin.LIVE} - {""}

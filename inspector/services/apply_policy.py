@@ -68,7 +68,7 @@ def apply_policy(*, before: Policy, after: Policy, actor: AbstractBaseUser | Non
             done.failed.append(session.pk)
     with transaction.atomic():
         details = {
-            "policy": after.version, "sessions": done.sessions, "operations": done.judged, "read_only": done.reads, "found": done.found,
+            "policy": after.version, "sessions": done.sessions, "operations": done.judged, "read_only": done.reads, "newly_uncertain": done.found,
             "failed": done.failed, "left": done.left,
         }  # fmt: skip
         append_audit(actor=actor, action="policy-applied", details=details)

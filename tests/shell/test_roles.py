@@ -216,10 +216,12 @@ def test_a_viewer_writes_nothing(name: str, session: Session, viewer: User, owne
 def test_a_viewer_is_offered_no_button_that_would_be_refused(
     session: Session, viewer: User, owner: User, client_of: Callable[[User], Client]
 ) -> None:
-    offers = {
-        "inbox": "Bring a session in", "session": "Delete…", "repair": 'value="apply"', "fork": "Make the fork", "export": "Download the zip",
-    }  # fmt: skip
-    for name, words in offers.items():
+    offers = (
+        ("inbox", "Bring a session in"), ("inbox", "/policy/"), ("session", "Delete…"), ("session", "Fork…"),
+        ("session", "Export…"), ("repair", 'value="apply"'), ("fork", "Make the fork"), ("export", "Download the zip"),
+        ("operation", "Add evidence"), ("operation", "Check now"), ("operation", "It happened…"),
+    )  # fmt: skip
+    for name, words in offers:
         assert words in body(client_of(owner).get(address(name, session)))
         assert words not in body(client_of(viewer).get(address(name, session)))
 
