@@ -56,6 +56,7 @@ urlpatterns = [
     path("operations/<int:pk>/take-back/", operation_deeds.take_back, name="operation-take-back"),
     path("operations/<int:pk>/approve/", operation_deeds.approve, name="operation-approve"),
     path("operations/<int:pk>/withdraw/", operation_deeds.withdraw, name="operation-withdraw"),
+    path("operations/<int:pk>/again/", operation_deeds.again, name="operation-again"),
     path("operations/<int:pk>/probe/", probes.run, name="operation-probe"),
     path("policy/", policy.page, name="policy"),
     path("policy/versions/<int:number>/", policy.version, name="policy-version"),

@@ -143,15 +143,20 @@ def resolutions_of(inspection: Inspection, session: Session) -> dict[str, Resolu
     return {each.key: settled[each.key] for each in inspection.operations if each.key in settled and not answered(each)} if settled else {}
 
 
+def has_settled(session: Session) -> bool:
+    """Whether anything was settled that a repair may have to tell the model."""
+    return _settled_here(session).exists()
+
+
+def _settled_here(session: Session) -> QuerySet[Operation]:
+    settled = of_session(session).filter(state__in=(State.RESOLVED, State.CONFIRMED, State.FAILED))
+    return settled.exclude(state__in=(State.CONFIRMED, State.FAILED), origin=Operation.Origin.RECORDED)
+
+
 def _settled(session: Session) -> dict[str, Resolution]:
     """By the key that a transcript gives the operation."""
     found = {}
-    settled = (
-        of_session(session)
-        .filter(state__in=(State.RESOLVED, State.CONFIRMED, State.FAILED))
-        .exclude(state__in=(State.CONFIRMED, State.FAILED), origin=Operation.Origin.RECORDED)
-    )
-    for each in settled.select_related("proposer"):
+    for each in _settled_here(session).select_related("proposer"):
         claim = decided(each)
         if claim is None:
             happened = each.state == State.CONFIRMED

@@ -111,6 +111,8 @@ def _transcript(session: Session) -> Line:
 
 def unwritten_resolutions(revision: Revision) -> list[str]:
     """Keys of settled operations whose call a row of this revision answers with something else than what was found out."""
+    if not ledger.has_settled(revision.session):  # most sessions: a large one need not be derived for it
+        return []
     inspection = inspection_of(revision=revision).inspection
     settled = ledger.resolutions_of(inspection, revision.session)
     by_key = {each.key: each for each in inspection.operations} if settled else {}

@@ -11,10 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from inspector.core import rulebook
+from inspector.models import Operation
 from inspector.queries import inbox
 from inspector.templatetags.words import titled
 
 REF = re.compile(r"^(\+\d{1,6}|\d{1,6}:\d{1,9})$")
+OPERATION = re.compile(r"^(?:op(?:eration)? ?)?(\d{1,15})$")
 PAGES = (
     ("inbox", "Inbox"), ("operations", "Operations"), ("rules", "Rules"), ("errors", "Paste an error"), ("audit", "Audit trail"),
     ("target-kinds", "Kinds of target"), ("tokens", "Access tokens"),
@@ -30,6 +32,8 @@ def goto(request: HttpRequest) -> HttpResponse:
     items: list[dict[str, Any]] = []
     if REF.match(words):
         items.append({"kind": "row", "words": f"Row {words} of the session that is open", "href": f"#r{words}"})
+    if (named := OPERATION.match(lower)) and Operation.objects.filter(pk=int(named[1])).exists():
+        items.append({"kind": "operation", "words": f"Operation {named[1]}", "href": reverse("operation", args=[int(named[1])])})
     items += [{"kind": "page", "words": title, "href": reverse(name)} for name, title in PAGES if not lower or lower in title.lower()]
     if lower:
         items += [{"kind": "rule", "words": code, "href": reverse("rule", args=[code])} for code in rulebook.PAGES if lower in code][:LIMIT]

@@ -18,6 +18,7 @@ from inspector.models.roles import DECIDE, HANDLE
 from inspector.queries import audit, leases, ledger, origin
 from inspector.services.approve_operation import repeatable
 from inspector.services.moves import Refused
+from inspector.services.propose_again import again
 from inspector.templatetags.words import EFFECTS, clock, safe_text
 
 from .drawing import jsontree
@@ -42,6 +43,14 @@ VERDICTS = {
 """Verdict of a probe -> (chip class, words)."""
 CLAIMS = {Claim.State.OPEN: "warn", Claim.State.APPROVED: "ok", Claim.State.REFUSED: "blocked", Claim.State.WITHDRAWN: "plain"}
 """State of a claim -> chip class."""
+AGAIN = {
+    ("retry", State.FAILED): "New attempt",
+    ("retry", State.RESOLVED): "New attempt (needs approval)",
+    **{("ask", state): "Ask again" for state in (State.PROPOSED, State.APPROVED, State.CANCELLED, State.EXPIRED)},
+}
+"""How it may be proposed again, and its state -> words of the button."""
+CHECKED = (State.UNCERTAIN, State.PROPOSED, State.APPROVED, State.CONFIRMED)
+"""States in which its target may be looked at from the page."""
 CANDIDATES = 50
 ENTRIES = 200
 
@@ -102,8 +111,9 @@ def show(request: HttpRequest, operation: Operation, sent: Sent, status: int = 2
         "say": _say(operation, sent) if may_handle and not waiting else None,
         "alone": settings.SELF_RESOLUTION,
         "approve": _approve(request, operation, may_decide),
+        "again": AGAIN.get((again(operation), operation.state), "") if may_handle else "",
         "withdraw": may_handle and operation.state in (State.PROPOSED, State.APPROVED),
-        "probes": _probes(operation) if may_handle and operation.state in (State.UNCERTAIN, State.PROPOSED, State.APPROVED) else [],
+        "probes": _probes(operation) if may_handle and operation.state in CHECKED else [],
         "may_handle": may_handle,
         "sent": sent,
         "history": [
@@ -242,20 +252,22 @@ def _candidates(operation: Operation, outcome: str) -> list[dict[str, Any]]:
 
 def _approve(request: HttpRequest, operation: Operation, may_decide: bool) -> dict[str, Any] | None:
     """The form for the approver, or why this person has none; also for sending a key again that its target knows."""
-    again = False
+    repeats = False
     if operation.state == State.UNCERTAIN:
         try:
             repeatable(operation)
         except Refused:
             return None
-        again = True
+        repeats = True
     elif operation.state != State.PROPOSED:
         return None
+    elif operation.digest != ledger.digest_of(operation):
+        return {"why_not": "The action changed since it was proposed. Ask again.", "again": False}
     if operation.proposer_id == request.user.pk and not settings.SELF_RESOLUTION:
-        return {"why_not": "Who proposed it can't approve it. Ask another person with the role “approver”.", "again": again}
+        return {"why_not": "Who proposed it can't approve it. Ask another person with the role “approver”.", "again": repeats}
     if not may_decide:
-        return {"why_not": "It waits for a person with the role “approver”.", "again": again}
-    return {"digest": ledger.digest_of(operation), "again": again, "minutes": settings.APPROVAL_MINUTES}
+        return {"why_not": "It waits for a person with the role “approver”.", "again": repeats}
+    return {"digest": ledger.digest_of(operation), "again": repeats, "minutes": settings.APPROVAL_MINUTES}
 
 
 def _probes(operation: Operation) -> list[dict[str, Any]]:

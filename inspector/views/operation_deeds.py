@@ -19,6 +19,7 @@ from inspector.services.cancel_operation import cancel_operation
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.decide_claim import decide_claim
 from inspector.services.moves import Refused
+from inspector.services.propose_again import propose_again
 from inspector.services.withdraw_claim import withdraw_claim
 
 from .operation import Sent, get_operation, show
@@ -117,6 +118,18 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         return show(request, get_operation(pk), _sent(request, "withdraw", refused.says), status=409)
     messages.success(request, "It was withdrawn: nothing was sent.")
     return redirect("operation", pk)
+
+
+@require_POST
+def again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Propose it once more, as an operation of its own."""
+    operation = get_operation(pk)
+    try:
+        made = propose_again(operation=operation, actor=request.user)
+    except Refused as refused:
+        return show(request, get_operation(pk), _sent(request, "again", refused.says), status=409)
+    messages.success(request, f"It waits for approval as op {made.pk}. Nothing was sent.")
+    return redirect("operation", made.pk)
 
 
 def _claim(operation: Operation, request: HttpRequest) -> Claim:

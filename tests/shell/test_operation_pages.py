@@ -163,3 +163,37 @@ def test_the_queue_shows_first_what_nobody_knows_and_pages_by_key(operation: Ope
     text = client_of(team_mate).get("/operations/?show=claims").content.decode()
     assert text.count("<tr>") == 2 and "Waiting for a second person" in text and f"/sessions/{Session.objects.get().pk}/" in text
     assert "There is nothing" not in text and client_of(team_mate).get("/operations/?after=nonsense").status_code == 200
+
+
+def test_what_was_withdrawn_or_did_not_happen_is_proposed_again_as_another(operation: Operation, owner: User, team_mate: User, client_of: As) -> None:
+    form = {"outcome": "not-applied", "statement": "The log has no such line.", "note": "Read at 12:40."}
+    assert "New attempt" not in page(client_of(owner), operation)
+    assert client_of(owner).post(f"/operations/{operation.pk}/again/").status_code == 409
+    decided(client_of(team_mate), claimed(client_of(owner), operation, **form), "approve")
+    operation.refresh_from_db()
+    assert operation.outcome == "not-applied" and "after the last possible send." in page(client_of(owner), operation)
+    assert "New attempt (needs approval)" in page(client_of(owner), operation)
+    assert client_of(owner).post(f"/operations/{operation.pk}/again/").status_code == 302
+    attempt = Operation.objects.get(retry_of=operation)
+    assert attempt.state == "proposed" and f"op {operation.pk}" in page(client_of(team_mate), attempt)
+    assert client_of(owner).post(f"/operations/{operation.pk}/again/").status_code == 409
+    assert client_of(owner).post(f"/operations/{attempt.pk}/withdraw/", {"note": "Later."}).status_code == 302
+    assert "Ask again" in page(client_of(owner), attempt)
+    assert client_of(owner).post(f"/operations/{attempt.pk}/again/").status_code == 302
+    assert Operation.objects.filter(intent=operation.intent, state="proposed").count() == 1
+
+
+def test_an_approval_of_something_that_changed_since_is_no_longer_valid(operation: Operation, owner: User, team_mate: User, client_of: As) -> None:
+    made = propose_operation(run=operation.run, actor=owner, tool="create_refund", arguments={"order": "A-17"})
+    approve_operation(operation=made, actor=team_mate, digest=made.digest)
+    Operation.objects.filter(pk=made.pk).update(environment="production")
+    text = page(client_of(owner), made)
+    assert "Approval no longer valid" in text and "The action changed since it was approved." in text and "Ask again" in text
+    assert client_of(owner).post(f"/operations/{made.pk}/again/").status_code == 302
+    made.refresh_from_db()
+    assert made.state == "cancelled" and Operation.objects.filter(intent=made.intent, state="proposed").count() == 1
+
+
+def test_a_number_leads_to_its_operation(operation: Operation, owner: User, client_of: As) -> None:
+    for words in (str(operation.pk), f"op {operation.pk}"):
+        assert f'href="/operations/{operation.pk}/"' in client_of(owner).get("/goto/", {"q": words}).content.decode()

@@ -15,6 +15,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from inspector.models import Claim, Evidence, Operation, Probe, Session, Target
 from inspector.services.add_evidence import add_evidence
 from inspector.services.append_audit import append_audit
+from inspector.services.cancel_operation import cancel_operation
 from inspector.services.claim_outcome import claim_outcome
 from inspector.services.propose_operation import propose_operation
 from inspector.services.register_run import run_of
@@ -56,6 +57,7 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "operation-take-back": ({"pk": 0}, 405),
     "operation-approve": ({"pk": 0}, 405),
     "operation-withdraw": ({"pk": 0}, 405),
+    "operation-again": ({"pk": 0}, 405),
     "operation-probe": ({"pk": 0}, 405),
     "policy": ({}, 403),
     "policy-version": ({"number": 1}, LOOK),
@@ -78,7 +80,7 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
 """Route -> its arguments (`pk` is that of the session, or of the operation that `OPERATIONS` names), and the answer to a viewer who looks."""
 OPERATIONS = {
     "operation": "free", "evidence-file": "free", "operation-evidence": "free", "operation-claim": "free", "operation-decide": "claimed by another",
-    "operation-take-back": "claimed", "operation-approve": "proposed", "operation-withdraw": "proposed",
+    "operation-take-back": "claimed", "operation-approve": "proposed", "operation-withdraw": "proposed", "operation-again": "withdrawn",
     "operation-probe": "free",
 }  # fmt: skip
 """Route of an operation -> tool of the operation that it is tried with."""
@@ -103,6 +105,7 @@ WRITES: dict[str, dict[str, Any]] = {
     "operation-take-back": {"claim": lambda: claim_of("claimed").pk},
     "operation-approve": {"digest": lambda: Operation.objects.get(tool="proposed").digest},
     "operation-withdraw": {"note": "not needed"},
+    "operation-again": {},
     "operation-probe": {"probe": lambda: Probe.objects.get().pk, "value-path": "nothing"},
     "policy": {"do": "save", "base": "1", "note": "because"} | {f"rule-{key}": "" for key in ("client", "pointer", "glob", "target")} | RULE,
     "new-target": TARGET,
@@ -134,6 +137,8 @@ def session(owner: User, team_mate: User) -> Session:
             claim_outcome(operation=operation, actor=claimant, outcome="applied", statement=SECRET_WORD, evidence=[seen])
     with transaction.atomic():
         append_audit(actor=owner, action="resume-allowed", session=session.pk, details={"fence": 7, "holder": "a browser", "revision": 1})
+    withdrawn = propose_operation(run=run_of(session), actor=team_mate, tool="withdrawn", arguments={})
+    cancel_operation(operation=withdrawn, actor=team_mate, reason="a test")
     propose_operation(run=run_of(session), actor=team_mate, tool="proposed", arguments={"word": SECRET_WORD})
     save_policy(actor=owner, rules=[{"tool": "Read", "effect": "read-only", "why": "it reads"}], servers={}, note="first", base=0)
     save_target(actor=owner, target=Target(name="staging", kind="lookup"))
