@@ -41,7 +41,7 @@ def entries(*, session: int | None = None, before: int | None = None) -> QuerySe
 
 def of_operation(operation: Operation) -> QuerySet[AuditEntry]:
     """Entries about one operation, newest first: those of its session, or made before its run had one, whose details name its key."""
-    named = json.dumps({"operation": operation.key}, separators=(",", ":"), ensure_ascii=False)[1:-1]
+    named = json.dumps(operation.key, ensure_ascii=False)
     return AuditEntry.objects.filter(Q(session=operation.run.session_id) | Q(session=None), body__contains=named).order_by("-seq")
 
 

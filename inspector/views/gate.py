@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -88,9 +89,11 @@ def conditions(
     session: Session, user: AbstractBaseUser | AnonymousUser, asked: readiness.Asked = NOTHING_SAID
 ) -> dict[str, Any]:
     """Template context of the conditions and of the form that takes over."""
+    lease = leases.of_sessions([session.pk]).get(session.pk)
+    if lease is not None and lease.user_id == user.pk:
+        asked = replace(asked, holder=lease.holder, fence=lease.fence)
     lines = readiness.lines(session, asked)
     found = [_line(line, session) for line in lines]
-    lease = leases.of_sessions([session.pk]).get(session.pk)
     return {
         "conditions": found,
         "blocked": any(not line.passed and line.name not in IN_THE_FORM for line in lines),

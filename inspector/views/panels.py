@@ -37,7 +37,7 @@ TABS = {
     "branches": "Branches",
     "history": "History",
 }
-SHORT = {"state": "State", "request": "Request", "resume": "Resume?"}
+SHORT = {"state": "State", "request": "Request", "resume": "Resume", "branches": "Branch"}
 """What a tab shows where its name is too long for one line of tabs."""
 LIMIT = 200
 IMAGES = 4

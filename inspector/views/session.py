@@ -181,7 +181,7 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
     unknown = list(ledger.of_session(desk.session).filter(state=Operation.State.UNCERTAIN).values_list("pk", flat=True)[:2])
     all_of_them = desk.href(panel="operations") + "#panel"
     operations = {"words": "Resolve the operation…", "href": reverse("operation", args=[unknown[0]]) if len(unknown) == 1 else all_of_them}
-    resume = {"words": "May this resume?…", "href": desk.href(panel="resume") + "#panel"}
+    resume = {"words": "Take over and resume…", "href": desk.href(panel="resume") + "#panel"}
     repair = {"words": f"Review the repair{of}…", "href": reverse("repair", args=[pk]) + rev}
     fork = {"words": f"Fork{of}…", "href": reverse("fork", args=[pk]) + rev, "needs": HANDLE}
     export = {"words": "Export…", "href": reverse("export", args=[pk]), "needs": HANDLE}
