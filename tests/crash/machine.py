@@ -186,10 +186,26 @@ class DeskMachine(RuleBasedStateMachine):
             if send and self.world.rights and self.world.rights[-1].operation.pk == operation.pk:
                 self.send(0)
 
-    @rule(kind=st.sampled_from(EXTERNAL), intent=st.sampled_from(INTENTS))
-    def propose(self, kind: str, intent: str) -> None:
+    @rule(kind=st.sampled_from(EXTERNAL), intent=st.sampled_from(INTENTS), arrives=st.booleans(), look=st.booleans(), alone=st.booleans())
+    def hear_nothing(self, kind: str, intent: str, arrives: bool, look: bool, alone: bool) -> None:
+        """All the way to an operation that nobody knows the end of; what was sent arrived, or is still under way. With `look` people ask at once."""
+        waiting = len(self.world.under_way)
+        self.start_one(kind, intent, True)
+        if len(self.world.under_way) > waiting:
+            operation = self.world.under_way[-1].operation
+            if arrives:
+                self.deliver(0, "arrives")
+            with may_be_refused():
+                settle_operation(operation=operation, **self.hands[-1].own(), end="uncertain", reason="no answer came")
+            if look:
+                self._look_and_decide(operation, True, alone)
+
+    @rule(kind=st.sampled_from(EXTERNAL), intent=st.sampled_from(INTENTS), by_proposer=st.booleans())
+    def propose(self, kind: str, intent: str, by_proposer: bool) -> None:
         with may_be_refused():
-            self.desk.propose(kind, intent)
+            operation = self.desk.propose(kind, intent)
+            if by_proposer:
+                approve_operation(operation=operation, actor=self.desk.owner, digest=operation.digest)
 
     @precondition(lambda self: self.operations)
     @rule(back=BACK, by_proposer=st.booleans())
@@ -254,10 +270,21 @@ class DeskMachine(RuleBasedStateMachine):
             assert current, "settled under a lease that is gone"
 
     @precondition(lambda self: self.hands and self.operations)
-    @rule(back=BACK)
-    def give_up(self, back: int) -> None:
+    @rule(back=BACK, look=st.booleans(), evident=st.booleans(), alone=st.booleans())
+    def give_up(self, back: int, look: bool, evident: bool, alone: bool) -> None:
+        """The worker hears nothing; with `look` two people ask the target at once."""
+        operation = pick(self.operations, back)
         with may_be_refused():
-            settle_operation(operation=pick(self.operations, back), **self.hands[-1].own(), end="uncertain", reason="no answer came")
+            settle_operation(operation=operation, **self.hands[-1].own(), end="uncertain", reason="no answer came")
+        if look:
+            self._look_and_decide(operation, evident, alone)
+
+    @precondition(lambda self: self.hands)
+    @rule(which=st.integers(0, 2), late=st.booleans())
+    def hand_over(self, which: int, late: bool) -> None:
+        """The holder is not heard of any more, and after its time somebody else takes over."""
+        self._pass_time(LEASE + 1, late)
+        self._take(which)
 
     @rule(intent=st.sampled_from(INTENTS), fails=st.booleans())
     def bind(self, intent: str, fails: bool) -> None:
@@ -284,6 +311,9 @@ class DeskMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([30, QUIET + 1, LEASE + 1, LEASE + QUIET + 1, KEY_VALID - LEASE]), late=st.booleans())
     def time_passes(self, seconds: int, late: bool) -> None:
+        self._pass_time(seconds, late)
+
+    def _pass_time(self, seconds: int, late: bool) -> None:
         pass_time(seconds)
         self.world.pass_time(seconds, late)
         expire_approvals(run=self.desk.run)
@@ -301,7 +331,10 @@ class DeskMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.operations)
     @rule(back=BACK, evident=st.booleans(), alone=st.booleans())
     def look_and_decide(self, back: int, evident: bool, alone: bool) -> None:
-        claim = self._claim(pick(self.operations, back), evident)
+        self._look_and_decide(pick(self.operations, back), evident, alone)
+
+    def _look_and_decide(self, operation: Operation, evident: bool, alone: bool) -> None:
+        claim = self._claim(operation, evident)
         if claim is not None:
             with may_be_refused():
                 decide_claim(claim=claim, actor=self.desk.owner if alone else self.desk.other, digest=claim.digest, approve=True)

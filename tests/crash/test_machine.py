@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import IntegrityError
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -27,11 +28,15 @@ def test_the_invariants_hold(plain: Desk) -> None:
     run_state_machine_as_test(lambda: DeskMachine(plain), settings=settings(QUICK, max_examples=20, stateful_step_count=30))
 
 
-FOUND_BY_CHANCE = ["fence-not-increased", "take-over-of-a-current-lease", "self-approval"]
+FOUND_BY_CHANCE = [
+    "sweep-back-to-approved", "fence-not-increased", "take-over-of-a-current-lease", "self-approval", "retry-from-uncertain",
+    "late-result-overwrites", "resolved-without-a-claim", "moved-without-an-entry",
+]  # fmt: skip
+"""What few examples reach. For the others, and for these too, `test_broken` has a check of its own."""
 
 
 @pytest.mark.parametrize("name", FOUND_BY_CHANCE)
 def test_the_machine_finds_the_broken_ledger(plain: Desk, name: str) -> None:
-    same = settings(QUICK, derandomize=True, phases=[Phase.generate], max_examples=40, stateful_step_count=30, report_multiple_bugs=False)
-    with broken(BROKEN[name]), pytest.raises(AssertionError):
+    same = settings(QUICK, derandomize=True, phases=[Phase.generate], max_examples=25, stateful_step_count=30, report_multiple_bugs=False)
+    with broken(BROKEN[name]), pytest.raises((AssertionError, IntegrityError)):
         run_state_machine_as_test(lambda: DeskMachine(plain), settings=same)
