@@ -30,8 +30,8 @@ def operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
     spoken = {op.key for op in listed} | {kept[op.key].key for op in listed if op.key in kept}
     silent = [each for each in kept.values() if each.key not in spoken]
     return {
-        "operations": [_silent(each) for each in silent] + [_words(desk, op, kept.get(op.key)) for op in listed[:LIMIT]],
-        "operations_left": max(0, len(listed) - LIMIT),
+        "operations": [_silent(each) for each in silent[:LIMIT]] + [_words(desk, op, kept.get(op.key)) for op in listed[:LIMIT]],
+        "operations_left": max(0, len(listed) - LIMIT) + max(0, len(silent) - LIMIT),
         "report_href": reverse("report", args=[desk.session.pk]),
     }
 

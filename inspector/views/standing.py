@@ -22,6 +22,8 @@ from .drawing.outline import cut
 State, Outcome, Origin = Operation.State, Operation.Outcome, Operation.Origin
 SHORT = 160
 """Characters of what was asked in a list or a heading."""
+READ = 20_000
+"""Characters of it that are read for that: far more than are shown, so that no secret is cut before it is masked."""
 NOT_VALID = ("warn", "Approval no longer valid")
 
 
@@ -148,7 +150,7 @@ def span(time: timedelta) -> str:
 def asked(operation: Operation) -> str:
     """What was asked, in a line: the telling argument, or what a person reported. Masked before it is cut."""
     text = operation.reason if operation.origin == Origin.REPORTED else wording.about(operation.arguments)
-    return cut(" ".join(safe_text(text).split()), SHORT)
+    return cut(" ".join(safe_text(text[:READ]).split()), SHORT)
 
 
 def when(operation: Operation) -> datetime:

@@ -23,7 +23,7 @@ SECRET = (
     f"{SECRETS[0]} {SECRETS[1]} https://bob:{SECRETS[2]}@host/x -----BEGIN RSA {'PRIVATE'} KEY-----\n{SECRETS[3]}\n-----END RSA {'PRIVATE'} KEY----- "
     f'Authorization: Bearer {SECRETS[4]} {{"password": "{SECRETS[4]}"}}'
 )
-PANELS = ("state", "request", "findings", "operations", "branches", "history")
+PANELS = ("state", "request", "findings", "operations", "resume", "branches", "history")
 
 
 def transcript(text: str) -> bytes:
@@ -67,8 +67,17 @@ def pages(person: User, name: str, text: str) -> dict[str, str]:
     browser = Client()
     browser.force_login(person)
     browser.post(reverse("imports"), {"files": [SimpleUploadedFile(name, transcript(text))]})
-    pk = Session.objects.get().pk
-    own = [reverse(page, args=[pk]) for page in ("session", "request-json", "compare", "repair", "fork", "export", "delete")]
+    session = Session.objects.get()
+    pk = session.pk
+    browser.post(reverse("report", args=[pk]), {"tool": text, "what": text, "target": text})
+    held = list(session.ledger.filter(state="uncertain"))
+    assert len(held) > 1
+    for operation, outcome in zip(held, ("applied", "superseded"), strict=False):
+        said = {"outcome": outcome, "statement": text, "note": text, "url": "https://example.org/?key=1", "effect_exists": "yes"}
+        answer = browser.post(reverse("operation-claim", args=[operation.pk]), said | {"file": SimpleUploadedFile(f"{text[:40]}.txt", b"seen")})
+        assert answer.status_code == 302
+    own = [reverse(page, args=[pk]) for page in ("session", "request-json", "compare", "repair", "fork", "export", "delete", "gate", "report")]
+    own += [reverse("operations"), *(reverse("operation", args=[operation.pk]) for operation in held)]
     own += [f"{own[0]}?{query}" for query in ("resume=fork", "show=problems", "q=alert", "fold=0", "model=%3Cscript%3Ealert(2)%3C/script%3E")]
     own += [reverse("session-panel", args=[pk, panel]) for panel in PANELS]
     own += [reverse("session-panel", args=[pk, "row"]) + f"?at=0:{number}" for number in range(16)]
