@@ -6,9 +6,11 @@ A guess by shape errs on the side of masking; it can't find a secret that looks 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 NAMED = (
     r"(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token"
@@ -79,6 +81,25 @@ def mask(text: str) -> str:
         kept += [text[at : secret.start], f"[masked {secret.kind}]"]
         at = secret.end
     return text if not kept else "".join([*kept, text[at:]])
+
+
+def mask_json(value: Any) -> Any:
+    """A JSON value with the secrets of its texts masked, and those that only the name beside them gives away."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, list):
+        return [mask_json(item) for item in value]
+    if isinstance(value, dict):
+        return {mask(name): _named(name, item) if isinstance(item, str) else mask_json(item) for name, item in value.items()}
+    return value
+
+
+def _named(name: str, text: str) -> str:
+    masked = mask(text)
+    if masked != text:
+        return masked
+    pair = json.dumps({name: text}, ensure_ascii=False)
+    return "[masked]" if mask(pair) != pair else text
 
 
 def mask_bytes(data: bytes) -> bytes:

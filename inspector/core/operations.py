@@ -256,7 +256,8 @@ class _Ledger:
         return self._read(self.session, call)
 
     def _key(self, call: Call) -> str:
-        return key_of(call.id, call.tool, self._arguments(call))
+        """That of a call without an id holds the id of its row: other sessions may hold the same call without one."""
+        return key_of(call.id, call.tool, self._arguments(call) if call.id is not None else ["no id", call.row.id, self._arguments(call)])
 
     def _effect(self, call: Call) -> Effect:
         """The class by tool and arguments; an agent is as bad as the calls in its transcript."""

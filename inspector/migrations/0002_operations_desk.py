@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "retry_of",
-                    models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name="retry", to="inspector.operation"),
+                    models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="retry", to="inspector.operation"),
                 ),
                 ("run", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="operations", to="inspector.run")),
                 ("sessions", models.ManyToManyField(related_name="ledger", to="inspector.session")),
@@ -237,7 +237,7 @@ class Migration(migrations.Migration):
                 ),
                 ("evidence", models.ManyToManyField(related_name="claims", to="inspector.evidence")),
                 ("operation", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="claims", to="inspector.operation")),
-                ("related", models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="inspector.operation")),
+                ("related", models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="inspector.operation")),
             ],
             options={
                 "ordering": ["pk"],

@@ -91,7 +91,8 @@ class Operation(models.Model):
     """Evidence of the transcript when it was imported: objects with `kind`, `says`, `row`, `grade`."""
     row = models.CharField(max_length=24, blank=True)
     """Ref of the call's row in the revision that was imported."""
-    retry_of = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="retry")
+    retry_of = models.OneToOneField("self", null=True, on_delete=models.SET_NULL, related_name="retry")
+    """The attempt before it; none any more where that was erased with its session."""
     created = models.DateTimeField(auto_now_add=True)
     changed = models.DateTimeField(auto_now=True)
 
@@ -185,7 +186,7 @@ class Claim(models.Model):
     outcome = models.CharField(max_length=12, choices=Operation.Outcome.choices)
     statement = models.TextField()
     evidence = models.ManyToManyField(Evidence, related_name="claims")
-    related = models.ForeignKey(Operation, null=True, on_delete=models.PROTECT, related_name="+")
+    related = models.ForeignKey(Operation, null=True, on_delete=models.SET_NULL, related_name="+")
     """The operation that made it moot or that undid it."""
     effect_exists = models.BooleanField(null=True)
     """For “no longer needed”: whether the old effect exists all the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -16,11 +17,13 @@ def clean(text: str | None, limit: int | None = None) -> str:
 
 
 def clean_json(value: Any) -> Any:
-    """A JSON value with every string (keys too) cleaned, for a JSONField."""
+    """A JSON value with every string (keys too) cleaned, for a JSONField. A number that is none in JSON (1e999) becomes its name."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
         return {clean(str(key)): clean_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [clean_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value

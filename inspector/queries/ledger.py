@@ -59,10 +59,19 @@ def claim_digest(claim: Claim, evidence: list[Evidence]) -> str:
     )  # fmt: skip
 
 
+def runs_of(session: Session, path: str = "run__") -> Q:
+    """Runs of a session, for what has them under `path`: its own, and those of other copies of it, which are the same conversation."""
+    own = Q(**{f"{path}session": session})
+    if not session.native_id or session.relation == Session.Relation.SUB_AGENT:
+        return own
+    return own | Q(**{f"{path}client": session.client, f"{path}name": session.native_id})
+
+
 def of_session(session: Session) -> QuerySet[Operation]:
-    """Operations that count for a session: those of its transcript and of its sub-agents, and those that were registered for its run."""
+    """Operations that count for a session: those of its transcript and of its sub-agents, and those that were registered for its run. Those of
+    another copy of it count as well: its client has one conversation of this id."""
     return Operation.objects.filter(
-        Q(sessions=session) | Q(run__session=session) | Q(sessions__parent=session, sessions__relation=Session.Relation.SUB_AGENT)
+        Q(sessions=session) | runs_of(session) | Q(sessions__parent=session, sessions__relation=Session.Relation.SUB_AGENT)
     ).distinct()
 
 
@@ -91,6 +100,15 @@ def quiet_until(operation: Operation) -> datetime | None:
     if operation.send_by is None:
         return None
     return operation.send_by + (timedelta(seconds=operation.target.quiet_seconds) if operation.target else QUIET)
+
+
+def happened_after_all(operation: Operation | None) -> bool:
+    """Whether a result of this attempt, or of one before it, came too late and says that the target did it."""
+    while operation is not None:
+        if operation.evidence.filter(kind=Evidence.Kind.LATE_RESULT, details__end="confirmed").exists():
+            return True
+        operation = operation.retry_of
+    return False
 
 
 def decided(operation: Operation) -> Claim | None:
@@ -156,7 +174,7 @@ def _settled_here(session: Session) -> QuerySet[Operation]:
 def _settled(session: Session) -> dict[str, Resolution]:
     """By the key that a transcript gives the operation."""
     found = {}
-    for each in _settled_here(session).select_related("proposer"):
+    for each in _settled_here(session).select_related("proposer").order_by("pk"):  # of several attempts the last speaks
         claim = decided(each)
         if claim is None:
             happened = each.state == State.CONFIRMED

@@ -57,12 +57,13 @@ def lines(session: Session, asked: Asked = Asked()) -> list[Line]:
 
 
 def _lease(session: Session, asked: Asked) -> Line:
-    lease = Lease.objects.filter(run__session=session, expires_at__gt=DatabaseNow()).first()
+    held = Lease.objects.filter(ledger.runs_of(session), expires_at__gt=DatabaseNow()).select_related("run")
+    lease = next((each for each in held if each.run.session_id != session.pk), None) or held.first()
     if lease is None:
         free = asked.fence is None
         return Line("lease", free, "Nobody has taken it over." if free else "The lease has run out: take it over again.")
     if asked.fence is not None:
-        own = (lease.holder, lease.fence) == (asked.holder, asked.fence)
+        own = (lease.run.session_id, lease.holder, lease.fence) == (session.pk, asked.holder, asked.fence)
         return Line("lease", own, "The lease is current." if own else f"Someone else took over: {lease.holder}.")
     return Line("lease", False, f"{lease.holder} holds it until {lease.expires_at:%H:%M:%S %Z}.", details={"holder": lease.holder})
 
@@ -163,7 +164,7 @@ def _approvals(session: Session) -> Iterator[Line]:
             yield Line("approvals", False, f"The approval of {each.tool} is no longer valid: it ran out, or the action changed. Ask again.", each.pk)
         elif not _may(approval.approver, DECIDE):
             yield Line("approvals", False, f"Who approved {each.tool} may not do so any more. Ask again.", each.pk)
-        elif each.proposer_id and not _may(each.proposer, HANDLE):
+        elif each.origin == Operation.Origin.LIVE and not _may(each.proposer, HANDLE):
             yield Line("approvals", False, f"Who proposed {each.tool} may not do so any more.", each.pk)
         else:
             yield Line("approvals", True, f"{each.tool} is approved until {approval.expires_at:%H:%M:%S %Z}.", each.pk)

@@ -21,6 +21,7 @@ LARGEST = 20_000_000
 """Bytes of a file."""
 LONGEST = 10_000
 """Characters of a note."""
+LONGEST_LINK = 2000
 web_address = URLValidator(schemes=["http", "https"])
 
 
@@ -33,6 +34,8 @@ def add_evidence(*, operation: Operation, actor: AbstractBaseUser, says: str = "
     if len(says) > LONGEST:
         raise ValidationError(f"The note has {len(says):,} characters; {LONGEST:,} are the limit. Attach a file instead.")
     if url:
+        if len(url) > LONGEST_LINK:
+            raise ValidationError(f"The link has {len(url):,} characters; {LONGEST_LINK:,} are the limit.")
         web_address(url)
     evidence = Evidence(operation=operation, kind=Evidence.Kind.TEXT, says=clean(says), url=clean(url), by=actor)
     if url:

@@ -30,6 +30,8 @@ def check(claim: Claim, evidence: Sequence[Evidence]) -> None:
     elif claim.outcome == Outcome.NOT_APPLIED:
         _not_there(operation, evidence)
     elif claim.outcome == Outcome.SUPERSEDED:
+        if claim.related_id == operation.pk:
+            raise Refused("no-relation", "Nothing is made needless by itself: name the other operation.")
         if claim.related is None and not any(each.url for each in evidence):
             raise Refused("no-relation", "Name the operation, or link what made it needless.")
         if claim.effect_exists is None:

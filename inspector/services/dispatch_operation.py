@@ -14,7 +14,7 @@ from inspector.models.roles import DECIDE, HANDLE
 from inspector.queries import ledger, readiness
 
 from .approve_operation import repeatable
-from .moves import Refused, deed, hold, move
+from .moves import HAPPENED_AFTER_ALL, Refused, deed, hold, move
 from .permit import may, permit
 
 State = Operation.State
@@ -23,7 +23,7 @@ State = Operation.State
 def dispatch_operation(*, operation: Operation, actor: AbstractBaseUser, holder: str, fence: int) -> Operation:
     """The operation in state dispatched; its approval is used up. From uncertain only where its target knows the same key again.
 
-    Raises PermissionDenied, and Refused (`stale-lease`, `no-approval`, `changed`, `not-eligible`, `run-uncertain`, `not-repeatable`,
+    Raises PermissionDenied, and Refused (`stale-lease`, `no-approval`, `changed`, `not-eligible`, `run-uncertain`, `no-retry`, `not-repeatable`,
     `changed-meanwhile`). An answer that the caller does not get (a lost connection) gives no right to send.
     """
     permit(actor, HANDLE)
@@ -38,14 +38,16 @@ def dispatch_operation(*, operation: Operation, actor: AbstractBaseUser, holder:
         if operation.digest != ledger.digest_of(operation):
             raise Refused("changed", "The action, its session or the policy changed since it was approved. Propose it again.")
         _others_known(operation)
+        if ledger.happened_after_all(operation.retry_of):
+            raise Refused("no-retry", HAPPENED_AFTER_ALL)
         line = readiness.eligible(operation)
         if not line.passed:
             raise Refused("not-eligible", line.says, **line.details)
         approval = _use_approval(operation)
-        changes: dict[str, object] = {"fence": fence, "worker": holder, "sent_at": DatabaseNow()}
+        changes: dict[str, object] = {"fence": fence, "worker": lease.holder, "sent_at": DatabaseNow()}
         return move(
             operation, to=State.DISPATCHED, actor=actor, action="operation-repeated" if again else "operation-dispatched",
-            where=Q(digest=operation.digest), details={"fence": fence, "holder": holder, "approval": approval.pk},
+            where=Q(digest=operation.digest), details={"fence": fence, "holder": lease.holder, "approval": approval.pk},
             **changes, **_until(operation, lease, again),
         )  # fmt: skip
 
@@ -73,7 +75,7 @@ def _others_known(operation: Operation) -> None:
 
 def _use_approval(operation: Operation) -> Approval:
     """Use up one valid approval whose giver, like the proposer, may still do so today. Raises Refused."""
-    if operation.proposer_id is not None and not may(operation.proposer, HANDLE):
+    if operation.origin == Operation.Origin.LIVE and not may(operation.proposer, HANDLE):
         raise Refused("no-approval", "Who proposed it may not do so any more.")
     given = operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).select_related("approver")
     approval = next((each for each in given if may(each.approver, DECIDE) and (each.alone or each.approver_id != operation.proposer_id)), None)
@@ -82,4 +84,6 @@ def _use_approval(operation: Operation) -> Approval:
     unused = Q(pk=approval.pk, used_at=None, expires_at__gt=DatabaseNow(), digest=F("operation__digest"))
     if Approval.objects.filter(unused).update(used_at=DatabaseNow()) != 1:
         raise Refused("no-approval", "Its approval was used by somebody else meanwhile.")
+    # One that was given besides was given before this sending: it must not be good for the next.
+    operation.approvals.filter(used_at=None, expires_at__gt=DatabaseNow()).update(expires_at=DatabaseNow())
     return approval

@@ -12,10 +12,12 @@ from django.db.models import Q
 
 from inspector.models import Lease, Operation, Run
 from inspector.models.clock import DatabaseNow
+from inspector.models.text import clean
 
 from .append_audit import append_audit, lock_trail
 
 TAKEN_OVER = "Someone else took over. Your change was not saved."
+HAPPENED_AFTER_ALL = "A result of an earlier attempt came too late and says that it happened after all. It is not tried again."
 
 
 class Refused(Exception):
@@ -86,7 +88,7 @@ def move(
 
 def hold(run: Run, *, holder: str, fence: int, actor: AbstractBaseUser | None) -> Lease:
     """Prove, and lock until the transaction ends, that the holder's lease is current. Raises Refused."""
-    held = Lease.objects.filter(run=run, holder=holder, fence=fence, user=actor, expires_at__gt=DatabaseNow()).update(fence=fence)
+    held = Lease.objects.filter(run=run, holder=clean(holder, 200), fence=fence, user=actor, expires_at__gt=DatabaseNow()).update(fence=fence)
     if held != 1:
         raise Refused("stale-lease", TAKEN_OVER)
     return Lease.objects.get(run=run)

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from inspector.core.canonical import canonical, digest
 from inspector.core.effects import effect_of, policy_version
@@ -19,11 +20,17 @@ from inspector.queries import ledger
 
 from .append_audit import append_audit
 from .cancel_operation import expire_approvals
-from .moves import Refused, deed
+from .moves import HAPPENED_AFTER_ALL, Refused, deed
 from .permit import permit
 
+State, Outcome = Operation.State, Operation.Outcome
 LONGEST_ARGUMENTS = 1_000_000
 """Characters of the arguments as JSON."""
+
+SAME_INTENT = (
+    "Another operation of the same intent is open, has happened, is no longer needed, or has been tried again already. If it is wanted once more, "
+    "give it an intent of its own."
+)
 
 
 def propose_operation(
@@ -49,8 +56,10 @@ def propose_operation(
         expire_approvals(run=run)
         if retry_of is not None:
             _may_retry(retry_of, run)
-        intent = retry_of.intent if retry_of else clean(intent, 200) or digest([run.pk, tool, arguments])
-        attempt = Operation.objects.filter(client=run.client, intent=intent).count() + 1
+        else:
+            _not_recorded(run, tool, arguments, intent, call_id)
+        intent = retry_of.intent if retry_of else clean(intent, 200) or digest([run.client, run.name, tool, arguments])
+        attempt = Operation.objects.filter(client=run.client, intent=intent, origin=Operation.Origin.LIVE).count() + 1
         policy = ledger.policy()
         effect = effect_of(run.client, tool, arguments, policy)
         kind = kind_of(tool, str(effect.name), arguments, run.client, declared.kind if declared else "")
@@ -69,8 +78,7 @@ def propose_operation(
             other = Operation.objects.filter(client=run.client, intent=intent).order_by("-pk").values_list("pk", flat=True).first()
             if declared and idempotency_key and Operation.objects.filter(target=declared, idempotency_key=operation.idempotency_key).exists():
                 raise Refused("key-used", "Another operation of this target has this key: the target would take them for one.") from None
-            says = "Another operation of the same intent is open, has happened, is no longer needed, or has been tried again already."
-            raise Refused("same-intent", f"{says} If it is wanted once more, give it an intent of its own.", operation=other) from None
+            raise Refused("same-intent", SAME_INTENT, operation=other) from None
         if run.session is not None:
             operation.sessions.add(run.session)
         append_audit(
@@ -85,3 +93,16 @@ def _may_retry(earlier: Operation, run: Run) -> None:
     settled = earlier.state == Operation.State.FAILED or not_applied
     if not settled or earlier.run_id != run.pk:
         raise Refused("no-retry", "Only what was refused by its target, or did not happen, may be tried again. Find out first what happened.")
+    if ledger.happened_after_all(earlier):
+        raise Refused("no-retry", HAPPENED_AFTER_ALL)
+
+
+def _not_recorded(run: Run, tool: str, arguments: Any, intent: str, call_id: str) -> None:
+    """Raises Refused where the transcript has this call, or without an intent the same act, and it may have happened, or is no longer needed."""
+    done = Q(state__in=(State.UNCERTAIN, State.CONFIRMED)) | Q(state=State.RESOLVED, outcome__in=(Outcome.APPLIED, Outcome.SUPERSEDED))
+    recorded = ledger.of_run(run).filter(done, origin=Operation.Origin.RECORDED, tool=tool)
+    same = recorded.filter(call_id=clean(call_id, 200)).values_list("pk", flat=True).first() if call_id else None
+    if same is None and not intent:
+        same = next((pk for pk, given in recorded.values_list("pk", "arguments") if given == arguments), None)
+    if same is not None:
+        raise Refused("same-intent", SAME_INTENT, operation=same)

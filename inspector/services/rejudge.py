@@ -12,8 +12,10 @@ from .write_findings import write_findings
 
 
 def rejudge(operation: Operation) -> None:
-    """Every session whose transcript or run the operation belongs to, and the sessions that started it. Bytes and row index stay."""
-    own = Session.objects.filter(Q(ledger=operation) | Q(run=operation.run_id))
+    """Every session whose transcript or run the operation belongs to, its copies, and the sessions that started it. Bytes and row index stay."""
+    run = operation.run
+    copies = Q(client=run.client, native_id=run.name) & ~Q(native_id="")
+    own = Session.objects.filter(Q(ledger=operation) | Q(run=run) | copies)
     parents = Session.objects.filter(children__in=own, children__relation=Session.Relation.SUB_AGENT)
     for session in Session.objects.filter(Q(pk__in=own.values("pk")) | Q(pk__in=parents.values("pk"))).select_related("current"):
         rejudge_session(session)

@@ -37,10 +37,16 @@ def report_operation(*, session: Session, actor: AbstractBaseUser, tool: str, wh
         )  # fmt: skip
         operation.digest = ledger.digest_of(operation)
         operation.save(force_insert=True)
-        operation.sessions.add(session)
+        operation.sessions.add(session, *_forks(session))
         append_audit(
             actor=actor, action="operation-reported", session=session.pk,
             details={"operation": key, "tool": tool, "to": operation.state, "run": run.pk, "target": operation.target_text},
         )  # fmt: skip
     rejudge(operation)
     return operation
+
+
+def _forks(session: Session) -> list[Session]:
+    """Forks of it, and of these: nobody knows whether it was before they were made."""
+    found = list(Session.objects.filter(parent=session, relation=Session.Relation.FORK))
+    return [each for fork in found for each in (fork, *_forks(fork))]

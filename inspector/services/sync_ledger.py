@@ -63,7 +63,7 @@ def _known(session: Session, found: list[Derived]) -> dict[str, Operation]:
     known, keys = {}, [clean(each.key, KEY) for each in found]
     for start in range(0, len(keys), 500):
         known |= {each.key: each for each in Operation.objects.filter(client=session.client, key__in=keys[start : start + 500])}
-    live = ledger.of_session(session).filter(origin=Operation.Origin.LIVE).exclude(call_id="") if found else ()
+    live = ledger.of_session(session).filter(origin=Operation.Origin.LIVE).exclude(call_id="").order_by("pk") if found else ()
     return known | {key_of(each.call_id, each.tool, each.arguments): each for each in live}
 
 

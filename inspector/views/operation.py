@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from inspector.core.masking import mask_json
 from inspector.core.targets import KINDS, window_line
 from inspector.models import Claim, Evidence, Operation, Probe
 from inspector.models.roles import DECIDE, HANDLE
@@ -142,7 +143,7 @@ def _arguments(operation: Operation) -> list[tuple[str, str]]:
         return []
     if not isinstance(given, dict):
         return [("", safe_text(given if isinstance(given, str) else jsontree.dump(given)))]
-    return [(safe_text(name), safe_text(value if isinstance(value, str) else jsontree.dump(value))) for name, value in given.items()]
+    return [(safe_text(name), safe_text(value if isinstance(value, str) else jsontree.dump(value))) for name, value in mask_json(given).items()]
 
 
 def _facts(operation: Operation) -> list[tuple[str, Any]]:

@@ -22,11 +22,12 @@ from django.views.decorators.csrf import csrf_exempt
 
 from inspector import answers
 from inspector.core.errors import CoreError
-from inspector.models.roles import VIEW
+from inspector.core.masking import mask_json
+from inspector.models.roles import HANDLE, VIEW
 from inspector.models.text import clean
 from inspector.queries import tokens
 from inspector.services.moves import Refused
-from inspector.services.permit import permit
+from inspector.services.permit import may, permit
 
 FORM = 21_000_000
 """Bytes of a form with a file."""
@@ -98,7 +99,10 @@ def endpoint(**methods: Handler) -> Callable[..., HttpResponseBase]:
             if handler is None:
                 raise Problem(405, "no-such-method", f"Use {' or '.join(methods)} here.")
             answer = handler(Call(request, user), **named)
-            return JsonResponse(answer) if isinstance(answer, dict) else answer
+            if not isinstance(answer, dict):
+                return answer
+            # Who may take sessions out of here may have the arguments that are to be sent; to others they are shown as the pages show them.
+            return JsonResponse(answer if may(user, HANDLE) else mask_json(answer), status=201 if isinstance(answer, Created) else 200)
         except Problem as problem:
             return _refuse(problem, list(methods))
         except PermissionDenied as error:
@@ -122,9 +126,8 @@ def endpoint(**methods: Handler) -> Callable[..., HttpResponseBase]:
     return csrf_exempt(login_not_required(view))
 
 
-def created(answer: dict[str, Any]) -> JsonResponse:
-    """201: something new is kept."""
-    return JsonResponse(answer, status=201)
+class Created(dict[str, Any]):
+    """An answer with status 201: something new is kept."""
 
 
 def _user(request: HttpRequest) -> AbstractBaseUser:

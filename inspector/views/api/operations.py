@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, JsonResponse
+from django.http import Http404
 
 from inspector import answers
 from inspector.models import Evidence, Operation
@@ -16,7 +16,7 @@ from inspector.services.claim_outcome import claim_outcome
 from inspector.services.dispatch_operation import dispatch_operation
 from inspector.services.settle_operation import settle_operation
 
-from .call import Call, created, endpoint
+from .call import Call, Created, endpoint
 from .runs import HELD, named
 
 
@@ -24,10 +24,10 @@ def _look(call: Call, pk: int) -> dict[str, Any]:
     return {"operation": answers.operation(_operation(pk))}
 
 
-def _approve(call: Call, pk: int) -> JsonResponse:
+def _approve(call: Call, pk: int) -> Created:
     found = _operation(pk)
     given = approve_operation(operation=found, actor=call.user, **call.asked({"digest": str}))
-    return created({"approval": answers.approval(given), "operation": answers.operation(found)})
+    return Created({"approval": answers.approval(given), "operation": answers.operation(found)})
 
 
 def _cancel(call: Call, pk: int) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def _outcome(call: Call, pk: int) -> dict[str, Any]:
     return {"operation": answers.operation(settle_operation(operation=_operation(pk), actor=call.user, **asked))}
 
 
-def _evidence(call: Call, pk: int) -> JsonResponse:
+def _evidence(call: Call, pk: int) -> Created:
     asked = call.form({"says": str, "url": str}, "file")
-    return created({"evidence": answers.evidence(add_evidence(operation=_operation(pk), actor=call.user, **asked))})
+    return Created({"evidence": answers.evidence(add_evidence(operation=_operation(pk), actor=call.user, **asked))})
 
 
-def _claim(call: Call, pk: int) -> JsonResponse:
+def _claim(call: Call, pk: int) -> Created:
     found = _operation(pk)
     asked = call.asked({"outcome": str, "statement": str, "evidence": list}, {"related": int, "effect_exists": bool})
     wanted = set(asked["evidence"])
@@ -59,7 +59,7 @@ def _claim(call: Call, pk: int) -> JsonResponse:
         raise ValidationError({"evidence": f"Operation {pk} has no evidence {min(missing)}."})
     if "related" in asked:
         asked["related"] = named(Operation, asked["related"], "related")
-    return created({"claim": answers.claim(claim_outcome(operation=found, actor=call.user, **asked))})
+    return Created({"claim": answers.claim(claim_outcome(operation=found, actor=call.user, **asked))})
 
 
 def _operation(number: int) -> Operation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, JsonResponse
+from django.http import Http404
 from django.urls import reverse
 
 from inspector import answers
@@ -18,7 +18,7 @@ from inspector.services.renew_lease import renew_lease
 from inspector.services.save_checkpoint import save_checkpoint
 from inspector.services.take_over import take_over
 
-from .call import Call, created, endpoint
+from .call import Call, Created, endpoint
 
 PAGE = 100
 """Operations of one answer."""
@@ -30,8 +30,8 @@ def _register(call: Call) -> dict[str, Any]:
     return {"run": answers.run(register_run(actor=call.user, **call.asked({"client": str, "name": str})))}
 
 
-def _take(call: Call, run: int) -> JsonResponse:
-    return created({"lease": answers.lease(take_over(run=_run(run), actor=call.user, **call.asked({"holder": str}, {"seconds": int})))})
+def _take(call: Call, run: int) -> Created:
+    return Created({"lease": answers.lease(take_over(run=_run(run), actor=call.user, **call.asked({"holder": str}, {"seconds": int})))})
 
 
 def _renew(call: Call, run: int) -> dict[str, Any]:
@@ -59,19 +59,19 @@ def _operations(call: Call, run: int) -> dict[str, Any]:
     return {"operations": [ledger.as_json(each) for each in page[:PAGE]], "next": further}
 
 
-def _propose(call: Call, run: int) -> JsonResponse:
+def _propose(call: Call, run: int) -> Created:
     wanted = {"intent": str, "call_id": str, "target": str, "environment": str, "idempotency_key": str, "retry_of": int}
     asked = call.asked({"tool": str, "arguments": object}, wanted)
     if "retry_of" in asked:
         asked["retry_of"] = named(Operation, asked["retry_of"], "retry_of")
-    return created({"operation": answers.operation(propose_operation(run=_run(run), actor=call.user, **asked))})
+    return Created({"operation": answers.operation(propose_operation(run=_run(run), actor=call.user, **asked))})
 
 
-def _checkpoint(call: Call, run: int) -> JsonResponse:
+def _checkpoint(call: Call, run: int) -> Created:
     asked = call.asked({**HELD, "kind": str, "name": str}, {"details": object, "operation": int})
     if "operation" in asked:
         asked["operation"] = named(Operation, asked["operation"], "operation")
-    return created({"checkpoint": answers.checkpoint(save_checkpoint(run=_run(run), actor=call.user, **asked))})
+    return Created({"checkpoint": answers.checkpoint(save_checkpoint(run=_run(run), actor=call.user, **asked))})
 
 
 def _run(number: int) -> Run:
