@@ -45,6 +45,17 @@ def switch(name: str, default: bool) -> bool:
     return value == "on"
 
 
+def stores(text: str) -> dict[str, str]:
+    """Name -> address, from a JSON object. Raises ImproperlyConfigured, whose message holds no address."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(address, str) and address for address in found.values()):
+        raise ImproperlyConfigured('INSPECTOR_STORES is no JSON object of addresses: {"name": "postgresql://… or a path"}.')
+    return found
+
+
 def database(url: str, data_dir: Path) -> dict[str, Any]:
     """Django's description of the database at `url`: postgresql://USER:PASSWORD@HOST:PORT/NAME?option=…, sqlite:///PATH, or "" for the data folder.
 
@@ -127,6 +138,12 @@ LIMITS = {
     # Depth of folders in an archive or a tree.
     "nesting": number("INSPECTOR_LIMIT_NESTING", 32),
 }
+# Stores of frameworks by name: a PostgreSQL address or the path of a SQLite file. Never on a page and never in a log.
+STORES = stores(setting("INSPECTOR_STORES", "{}"))
+# Key of LangGraph's encrypting serializer.
+STORE_KEY = setting("INSPECTOR_STORE_KEY").encode()
+if len(STORE_KEY) not in (0, 16, 24, 32):
+    raise ImproperlyConfigured(f"INSPECTOR_STORE_KEY has {len(STORE_KEY)} bytes; 16, 24 or 32 are a key.")
 # Days after its import that a session is kept; 0 keeps sessions for ever.
 RETENTION_DAYS = number("INSPECTOR_RETENTION_DAYS", 0)
 # Whether a person may decide alone what happened, and approve what they proposed: stamped so wherever it is shown. Meant for one person's machine.

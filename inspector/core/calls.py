@@ -41,6 +41,8 @@ class Outcome(StrEnum):
     HAPPENED = "resolved-happened"
     """Written by a repair; a person said that it happened."""
     DID_NOT_HAPPEN = "resolved-did-not-happen"
+    WAITING = "waiting"
+    """The call, or its task, asks a person first and goes on with the answer."""
     LAUNCHED = "launched"
     """Started in the background; this result came at the start, not at the end."""
     REJECTED = "rejected"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .clients import claude_code, raw
+from .clients import claude_code, langgraph, raw
 from .errors import ReadError
 from .session import Session
 from .source import Source
 
-CLIENTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, raw)}
+CLIENTS: dict[str, ModuleType] = {module.NAME: module for module in (langgraph, claude_code, raw)}
 """Name -> client package. Each offers NAME, TITLE, sniff, read, resume, screen, recorded_request, calls, arguments, content_before and PROFILES."""
 
 

@@ -23,7 +23,7 @@ def verdict(inspection: Inspection, findings: list[Finding]) -> str:
         return "needs-reconciliation"
     if any(f.severity in (Severity.FATAL, Severity.ERROR) for f in findings):
         return "needs-repair"
-    return "ready"
+    return "finished" if inspection.state.finished else "ready"
 
 
 def summary(inspection: Inspection, findings: list[Finding]) -> str:
@@ -47,6 +47,8 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
         return f"Repair it first: {wording.clause(blocking[0].message)}{more}."
     known = [finding for finding in findings if finding.severity is Severity.WARNING]
     sent = wording.count(len(state.messages), "message")
+    if said == "finished" and not known:
+        return f"Finished: no task is left, and a resume without new input does nothing. The conversation holds {sent}."
     if not known:
         return f"Nothing is wrong: the next request would hold {sent}."
     more = f" ({wording.count(len(known) - 1, 'more thing')} to know)" if len(known) > 1 else ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .dialects import anthropic_messages
+from .dialects import anthropic_messages, langchain_messages
 from .dialects.problems import Problem
 from .state import RuntimeState
 from .verdicts import Drop
 
-DIALECTS = {anthropic_messages.NAME: anthropic_messages}
+DIALECTS = {module.NAME: module for module in (anthropic_messages, langchain_messages)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Request:
     drops: list[Drop]
     problems: list[Problem]
     added_at_send: list[str] = field(default_factory=list)
-    runs_first: list[str] | None = None
+    runs_first: list[dict[str, Any]] | None = None
 
 
 def derive(state: RuntimeState) -> Request | None:
@@ -42,7 +42,8 @@ def derive(state: RuntimeState) -> Request | None:
     dialect = DIALECTS[state.dialect]
     body, places = dialect.build(state)
     rows_at = {pointer: row for row, pointer in places}
-    problems = dialect.check(body, rows_at)
+    answered_first = {call["id"] for task in state.runs_first or () for call in task["calls"]}
+    problems = [problem for problem in dialect.check(body, rows_at) if problem.call is None or problem.call not in answered_first]
     return Request(
         dialect=dialect.NAME,
         model=state.model,

@@ -163,13 +163,24 @@ step must not hide an earlier loss."""
 ORDER = tuple(Severity)
 
 
+EVERY = frozenset((uncertain_operation, later_claim, same_intent_new_key, request_problems))
+"""Rules about operations and requests, whatever program wrote the session."""
+TRANSCRIPTS = ("claude-code", "raw")
+"""Clients whose sessions are transcripts in JSON Lines: rules that name no client of their own are about their rows."""
+
+
+def rules_of(client: str) -> list[ModuleType]:
+    """The rules that a client's sessions are tried by, in order: those that name it (`CLIENTS`), and those for every one."""
+    return [rule for rule in RULES if rule in EVERY or client in getattr(rule, "CLIENTS", TRANSCRIPTS)]
+
+
 def diagnose(inspection: Inspection) -> list[Finding]:
     """Findings of every rule, in rule order. A problem of the request that a rule has already named makes that finding no second one,
     but as severe as the problem is. That the client refuses the session can be repaired where one of its causes can."""
     found: list[Finding] = []
     writes = hasattr(reading.CLIENTS[inspection.session.client], "write")
     named: dict[tuple[str, str], int] = {}
-    for rule in RULES:
+    for rule in rules_of(inspection.session.client):
         for finding in rule.find(inspection):
             same = {named[finding.code, row] for row in finding.rows if (finding.code, row) in named} if rule is request_problems else set()
             for number in same:

@@ -104,8 +104,10 @@ class RuntimeState:
     """System prompt that the transcript itself would inject, where it does."""
     system_row: str | None = None
     """Row that holds it."""
-    runs_first: list[str] | None = None
-    """Frameworks only: tasks that would run again before the request."""
+    runs_first: list[dict[str, Any]] | None = None
+    """Frameworks only: tasks that would run again before the request (`name`, `id`, `status`, `calls`, `row`)."""
+    finished: bool = False
+    """Frameworks only: nothing is left to do, a resume without new input does nothing."""
     tools: list[Any] | None = None
     """Tool schemas of the last recorded request, where recorded."""
 

@@ -48,6 +48,10 @@ class Reason(StrEnum):
     NOT_A_TRANSCRIPT = "not-a-transcript"
     MALFORMED = "malformed"
     REFUSED = "refused"
+    OLDER_STATE = "older-state"
+    SUBGRAPH = "subgraph"
+    UNMERGED = "unmerged"
+    REPLACED = "replaced"
 
 
 SENTENCES: dict[Reason, str] = {
@@ -77,6 +81,10 @@ SENTENCES: dict[Reason, str] = {
     Reason.NOT_A_TRANSCRIPT: "a file beside the transcript",
     Reason.MALFORMED: "the record lacks what its type needs",
     Reason.REFUSED: "the client would not resume this session",
+    Reason.OLDER_STATE: "an earlier checkpoint; only the newest one of the branch goes on",
+    Reason.SUBGRAPH: "belongs to a subgraph's own state",
+    Reason.UNMERGED: "was recorded by a task and never taken into the state: new input or an update came first, or its checkpoint was lost",
+    Reason.REPLACED: "its messages were removed or replaced later, or are not taken in",
 }
 
 

@@ -15,6 +15,8 @@ class Problem:
     message: str
     blocking: bool = True
     """False for rules that no look-up confirmed: a warning, never a reason to refuse."""
+    call: str | None = None
+    """Id of the call that lacks its result, for a problem of that kind."""
 
 
 CODE_OF: dict[str, str] = {
@@ -38,5 +40,8 @@ CODE_OF: dict[str, str] = {
     "A18": "lone-surrogate",
     "A19": "split-server-tool-pair",
     "A22": "malformed-request",
+    "L1": "unresolved-call",
+    "L2": "orphan-result",
+    "L3": "duplicate-result",
 }
 """Provider rule -> code of the finding that its problems become, and of its help page. A20 and A21 permit; nothing breaks them."""

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import CommandParser
 
 from inspector.capture import folder
+from inspector.capture.tables import Store
 from inspector.core import inspection, reading, report, rulebook
 from inspector.core.errors import CoreError, ReadError
+from inspector.core.source import Source
 from inspector.core.state import GATES, ResumeAs
-from inspector.management import base, text
+from inspector.management import base, stores, text
 
 HOWS = ("normal", "fork", "path", "switch")
+LISTED = 1000
+"""Threads of a store that are listed at once."""
 
 
 def answer(job: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +32,10 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
 def examined(job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """The answer to one job, and whether it is clean: whatever form was asked for, nothing above info was found and nothing is refused."""
     path, thread = job["path"], job.get("thread")
+    store = stores.opened(path)
+    if store is not None:
+        with closing(store):
+            return in_store(store, job)
     found = folder.session_files(Path(path))
     if not found:
         raise ReadError(f"{path}: no session was found here", hint="Name a transcript, or a folder that holds some")
@@ -36,10 +45,30 @@ def examined(job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
             raise ReadError(f"{path}: no session is called {thread!r}", hint="Without --thread the sessions are listed")
     if len(found) > 1:
         return {"path": path, "threads": [listed(file) for file in found]}, True
-    looked = inspection.inspect(folder.source_of(found[0]), asked(job), job.get("client"))
+    return looked_at(folder.source_of(found[0]), job)
+
+
+def in_store(store: Store, job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The same for a thread of a store. A store with several is answered by a list of them."""
+    thread = job.get("thread")
+    if thread is None:
+        found = store.threads(limit=LISTED)
+        if not found:
+            raise ReadError(f"{job['path']}: the store holds no thread", hint="Nothing was saved: a resume has nothing to go on with")
+        if len(found) > 1:
+            threads = [{"thread": each.id, "title": each.title, "rows": each.rows, "at": each.at} for each in found]
+            return {"path": job["path"], "threads": threads}, True
+        thread = found[0].id
+    doc, clean = looked_at(store.source(thread), job)
+    return {**doc, "thread": thread}, clean
+
+
+def looked_at(source: Source, job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Inspect and diagnose one session. Raises CoreError."""
+    looked = inspection.inspect(source, asked(job), job.get("client"))
     findings = rulebook.diagnose(looked)
     clean = looked.state.refused is None and all(finding.severity == "info" for finding in findings)
-    return report.answer(path, looked, findings, form_of(job)), clean
+    return report.answer(job["path"], looked, findings, form_of(job)), clean
 
 
 def asked(job: dict[str, Any]) -> ResumeAs:

@@ -1,0 +1,15 @@
+"""LangGraph: threads of a checkpointer's tables, and what the framework makes of them at a resume."""
+
+from __future__ import annotations
+
+from .calls import arguments, calls, content_before, recorded_request
+from .read import read, sniff
+from .resume import PROFILES, resume
+from .screen import screen
+
+NAME = "langgraph"
+TITLE = "LangGraph"
+
+__all__ = [
+    "NAME", "PROFILES", "TITLE", "arguments", "calls", "content_before", "read", "recorded_request", "resume", "screen", "sniff",
+]  # fmt: skip

@@ -1,0 +1,38 @@
+"""What a person saw: the conversation as it stands, what finished tasks have added since, and what waits for an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ...screen import ScreenItem
+from ...session import Session
+from .messages import calls_of, text_of
+from .standing import Told, standing_of
+from .thread import ERROR, INTERRUPT, thread_of
+from .values import shown
+
+ROLES = {"human": "user", "ai": "assistant", "tool": "result", "system": "notice"}
+
+
+def screen(session: Session) -> list[ScreenItem]:
+    """The messages in order; what each task asks a person, or how it failed, behind them."""
+    standing = standing_of(thread_of(session))
+    items = [item for told in standing.with_recorded for item in _items(told)]
+    for _, task in standing.leaves:
+        for write in task.writes:
+            if write.cell.channel in (INTERRUPT, ERROR):
+                says = json.dumps(shown(standing.thread.value(write.cell)), ensure_ascii=False)
+                role, verb = ("notice", "asks") if write.cell.channel == INTERRUPT else ("error", "failed")
+                items.append(ScreenItem((write.cell.row.ref,), role, f"{task.name} {verb}: {says}"))
+    return items
+
+
+def _items(told: Told) -> Iterator[ScreenItem]:
+    message, rows = told.message, (told.ref,)
+    words = text_of(message)
+    kind = str(message["type"])
+    if words or kind == "tool":
+        yield ScreenItem(rows, "error" if message.get("status") == "error" else ROLES.get(kind, "notice"), words)
+    for call in calls_of(message):
+        yield ScreenItem(rows, "tool", f"{call.get('name')}({json.dumps(shown(call.get('args')), ensure_ascii=False)})")
