@@ -28,7 +28,9 @@ WITH RECURSIVE listed(id) AS (
     SELECT (SELECT c.thread_id FROM checkpoints c WHERE c.thread_id > listed.id {bound} ORDER BY c.thread_id LIMIT 1) FROM listed
     WHERE listed.id IS NOT NULL
 )
-SELECT id FROM listed WHERE id IS NOT NULL {matching} LIMIT {limit}
+SELECT id, (SELECT count(*) FROM checkpoints c WHERE c.thread_id = id) AS checkpoints,
+    (SELECT count(*) FROM {writes} w WHERE w.thread_id = id) AS writes, {newest} AS newest
+FROM (SELECT id FROM listed WHERE id IS NOT NULL {matching} LIMIT {limit}) page
 """
 """Jumps from thread to thread along the primary key, however many checkpoints each has."""
 LAST = "\U0010fffd"
@@ -51,6 +53,9 @@ class LangGraphStore:
         self.kind = f"langgraph-{database.engine}"
         self.name = database.name
         self._database, self._tables, self._writes, self._key, self._limits = database, tables, writes, key, limits
+        # A shallow saver of old keeps one checkpoint for a thread and no id beside it.
+        by_id = "checkpoint_id" in tables[CHECKPOINTS]
+        self._newest = "(SELECT max(c.checkpoint_id) FROM checkpoints c WHERE c.thread_id = id)" if by_id else "NULL"
 
     def close(self) -> None:
         self._database.close()
@@ -61,14 +66,11 @@ class LangGraphStore:
         bound, matching = ("AND c.thread_id <= ?", "AND substr(id, 1, ?) = ?") if search else ("", "")
         if search:
             values += [search + LAST, len(search), search]
-        statement = LISTED.format(first=first, bound=bound, matching=matching, limit=int(limit))
-        return [self._thread(row["id"]) for row in list(self._database.rows(statement, values))]
-
-    def _thread(self, id: str) -> Thread:
-        newest = "max(checkpoint_id) AS newest" if "checkpoint_id" in self._tables[CHECKPOINTS] else "NULL AS newest"
-        told = next(self._database.rows(f"SELECT count(*) AS count, {newest} FROM {CHECKPOINTS} WHERE thread_id = ?", (id,)))
-        writes = next(self._database.rows(f"SELECT count(*) AS count FROM {self._writes} WHERE thread_id = ?", (id,)))
-        return Thread(id, None, told["count"] + writes["count"], ids.time_of(told["newest"] or ""))
+        statement = LISTED.format(first=first, bound=bound, matching=matching, limit=int(limit), writes=self._writes, newest=self._newest)
+        return [
+            Thread(row["id"], None, row["checkpoints"] + row["writes"], ids.time_of(row["newest"] or ""))
+            for row in self._database.rows(statement, values)
+        ]
 
     def source(self, thread: str) -> Source:
         checkpoints = [(row, 0) for row in self._rows(CHECKPOINTS, thread)]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import langgraph_tables
 from .limits import Limits
+from .postgres_store import PostgresDatabase
 from .sqlite_file import SqliteFile, is_sqlite
 from .tables import Database, Store
 
@@ -24,6 +25,13 @@ def open_store(path: Path, key: bytes | None = None, limits: Limits = Limits()) 
     Raises ReadError, LimitError.
     """
     return opened(SqliteFile(path, limits), key, limits) if is_sqlite(path) else None
+
+
+def connected(name: str, address: str, key: bytes | None = None, limits: Limits = Limits()) -> Store | None:
+    """The store behind a named connection: a PostgreSQL address, or the path of a SQLite file. Raises ReadError, LimitError."""
+    if address.startswith(("postgresql://", "postgres://")):
+        return opened(PostgresDatabase(name, address), key, limits)
+    return open_store(Path(address), key, limits)
 
 
 def opened(database: Database, key: bytes | None = None, limits: Limits = Limits()) -> Store | None:

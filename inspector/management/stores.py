@@ -12,5 +12,8 @@ from inspector.capture.tables import Store
 
 
 def opened(path: str) -> Store | None:
-    """The store at a path; None where no store is there. Raises ReadError."""
-    return store.open_store(Path(path), settings.STORE_KEY or None, Limits(**settings.LIMITS))
+    """The store at a path or of a configured name; None where no store is there. Raises ReadError, LimitError."""
+    key, limits = settings.STORE_KEY or None, Limits(**settings.LIMITS)
+    if path in settings.STORES and not Path(path).exists():
+        return store.connected(path, settings.STORES[path], key, limits)
+    return store.open_store(Path(path), key, limits)

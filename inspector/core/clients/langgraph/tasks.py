@@ -99,7 +99,9 @@ def _pulled(thread: Thread, checkpoint: Checkpoint) -> Iterator[Task]:
     triggers = _triggers(thread, checkpoint)
     for node in sorted(triggers):
         if any(_fires(checkpoint, node, channel) for channel in triggers[node]):
-            yield Task(node, task_id(checkpoint, node, PULL, sorted(triggers[node])), PULL)
+            # What old releases named otherwise, today's renames before it makes the id.
+            named = {channel if channel.startswith((JOIN, TO)) or channel == START else TO + node for channel in triggers[node]}
+            yield Task(node, task_id(checkpoint, node, PULL, sorted(named)), PULL)
 
 
 def _triggers(thread: Thread, checkpoint: Checkpoint) -> dict[str, set[str]]:
