@@ -41,7 +41,7 @@ SAYS = {
     Outcome.DENIED: "The row records that the call was denied before it ran.",
     Outcome.HAPPENED: "A person decided at the repair: it happened.",
     Outcome.DID_NOT_HAPPEN: "A person decided at the repair: it did not happen.",
-    Outcome.WAITING: "It waits for a person's answer. What its code does before it asks has run, and runs again with the answer.",
+    Outcome.WAITING: "It waits for a person's answer. What its code does before it asks has run, and runs again at a resume.",
     Outcome.LAUNCHED: "The result only says that it was started in the background; how it ended is not in it.",
     Outcome.REJECTED: "The result only says that the call was rejected, interrupted, cancelled or timed out. It may have run all the same.",
     Outcome.STAND_IN: "The client wrote this in place of a result that was never saved. It knows nothing of what happened.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import wording
-from .edits import Step
+from .edits import ReplaceRow, Step
 from .errors import PlanError
 from .inspection import Inspection
 from .operations import Operation, answered, by_ledger, left_out
@@ -84,7 +84,8 @@ def steps(context: Context) -> list[Step]:
                 resolution = context.resolution(block.id, operation.key if operation else None, started.key if started else None)
                 operation = started or operation
                 if resolution is not None:
-                    made += _rewrite(context, row, number, block, resolution, operation)
+                    rewrite = _reworded if hasattr(context.write, "resolved") else _rewrite
+                    made += rewrite(context, row, number, block, resolution, operation)
     return made
 
 
@@ -132,6 +133,20 @@ def _noted(context: Context, operation: Operation) -> list[Step]:
     changed = {**bare, **said, context.write.MARK: mark}
     why = f"A person says about {operation.call_id or operation.key}: {resolution.outcome}. The note about the call that was left out keeps it."
     return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": operation.call_id or ""})]
+
+
+def _reworded(context: Context, row: Row, number: int, block: Block, resolution: Resolution, operation: Operation | None) -> list[Step]:
+    """The same for a client whose writer knows how its rows hold a result: only one that a repair wrote is changed."""
+    stored = context.write.marked(context.session, row, block.id)
+    id = context.step_id(CODE, row)
+    mark = mark_for(context, id, resolution, operation.key if operation else None)
+    if not stored or (stored.get("resolution"), stored.get("says")) == (mark["resolution"], mark.get("says")):
+        return []
+    data = context.write.resolved(context.session, row, block.id, text_for(resolution), error=is_error(resolution), mark=mark)
+    if data is None:
+        return []
+    why = f"A person says about {block.id}: {resolution.outcome}. The model is told so in the result of the call."
+    return [step(CODE, id, [row], [ReplaceRow(row.ref, data)], why, details={"call": block.id or ""})]
 
 
 def _rewrite(context: Context, row: Row, number: int, block: Block, resolution: Resolution, operation: Operation | None) -> list[Step]:

@@ -203,6 +203,7 @@ def diagnose(inspection: Inspection) -> list[Finding]:
                 continue
             named.update(((finding.code, row), len(found)) for row in finding.rows)
             mends = finding.severity is not Severity.INFO and any(finding.code in phase for phase in PHASES)
+            mends = mends and (not hasattr(rule, "mends") or rule.mends(inspection, finding))
             found.append(replace(finding, repairable=mends and writes))
     mends = any(finding.repairable for finding in found if finding.code not in resume_refused.CODES)
     return [
@@ -226,6 +227,8 @@ PHASES: tuple[dict[str, ModuleType], ...] = tuple(
         (hidden_late_result, duplicate_call_id, duplicate_result, split_server_tool_pair),
         (result_not_adjacent,),
         (orphan_result, unresolved_call),
+        (lost_checkpoint,),
+        (task_outcome_unknown,),
         (legacy_attachment, invalid_permission_mode, restored_edit_mode, image_limits, long_tool_name, bad_tool_input, stored_cache_control),
         (open_turn,),
     )

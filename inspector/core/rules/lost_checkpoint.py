@@ -19,13 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import wording
+from ..clients.langgraph.advance import advanced
 from ..clients.langgraph.standing import standing_of
 from ..clients.langgraph.thread import thread_of
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import AS_THE_CLIENT, Context, step
 
 CLIENTS = ("langgraph",)
 CODES = ("lost-checkpoint",)
+WRITE = "write-checkpoint"
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
@@ -45,3 +49,32 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             f"{wording.count(len(standing.orphans), 'write belongs', 'writes belong')} to a checkpoint that the store does not hold: a resume does "
             "not know of this work, and does it again.",
         )  # fmt: skip
+
+
+def mends(inspection: Inspection, finding: Finding) -> bool:
+    """Whether the checkpoint can be written: the finding names the one before it, and every channel's reducer is plain."""
+    standing = standing_of(thread_of(inspection.session))
+    return standing.newest is not None and finding.rows[0] == standing.newest.row.ref and advanced(standing, "", "") is not None
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Write the missing checkpoint from the recorded writes, or leave it to the framework, which then goes on at once."""
+    standing = standing_of(thread_of(inspection.session))
+    newest = standing.newest
+    if newest is None or finding.rows[0] != newest.row.ref:
+        return None
+    made = advanced(standing, context.seed, context.at)
+    if made is None:
+        return None
+    id = context.step_id(finding.code, newest.row)
+    choices = (WRITE, AS_THE_CLIENT)
+    chosen = context.chosen(id, choices)
+    why = "The framework takes the recorded writes in by itself, and runs the next step at once."
+    edits = []
+    if chosen == WRITE:
+        why = "The missing checkpoint is written from what the tasks have recorded; nothing runs, and the next step's tasks can be answered."
+        main = [row for row in context.session.rows if row.part == 0]
+        edits.append(context.insert(main[-1], made.line))
+        beside = [row for row in context.session.rows if row.part == 1]
+        edits += [context.insert(beside[-1], b"".join(made.blobs))] if made.blobs and beside else []
+    return step(finding.code, id, [newest.row], edits, why, choices=choices, chosen=chosen, details={"checkpoint": made.id})

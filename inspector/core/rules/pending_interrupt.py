@@ -3,10 +3,10 @@
 **What it is.** A node called `interrupt()`, or middleware holds a tool call back until a person approves it. The question is stored among the
 writes of the task.
 
-**Why it matters.** Without the answer nothing goes on. With it, the node begins again at its top: what its code does before it asks happens a
-second time.
+**Why it matters.** Without the answer nothing goes on. At each resume the node begins again at its top: what its code does before it asks happens
+a second time.
 
-**What the client does.** A resume without an answer changes nothing and returns the same question. `Command(resume=…)` runs the node again.
+**What the client does.** It runs the node again: without an answer up to the same question, with `Command(resume=…)` beyond it.
 
 **What the repair does.** Nothing: the answer is a person's.
 
@@ -35,6 +35,6 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             calls = [each for each in inspection.operations if each.state == "waiting-approval" and each.result in rows]
             yield Finding(
                 "pending-interrupt", Severity.WARNING, rows,
-                f"The task {short(task.name, 40)} waits for a person's answer; with it, the task begins again at its top.",
+                f"The task {short(task.name, 40)} waits for a person's answer; at a resume it begins again at its top.",
                 operation=calls[0].key if calls else None,
             )  # fmt: skip

@@ -31,7 +31,8 @@ class Command(base.FilesCommand):
         name = options["name"]
         if name is None:
             names = sorted(settings.STORES)
-            self.stdout.write(json.dumps({"stores": names}) if options["json"] else "\n".join(names) or "No store is configured: see INSPECTOR_STORES.")
+            listed = "\n".join(names) or "No store is configured: see INSPECTOR_STORES."
+            self.stdout.write(json.dumps({"stores": names}) if options["json"] else listed)
             return 0
         store = stores.opened(name)
         if store is None:

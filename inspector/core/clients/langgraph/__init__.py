@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import advance, write
 from .calls import arguments, calls, content_before, recorded_request
 from .read import read, sniff
 from .resume import PROFILES, resume
@@ -11,5 +12,5 @@ NAME = "langgraph"
 TITLE = "LangGraph"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "arguments", "calls", "content_before", "read", "recorded_request", "resume", "screen", "sniff",
+    "NAME", "PROFILES", "TITLE", "advance", "arguments", "calls", "content_before", "read", "recorded_request", "resume", "screen", "sniff", "write",
 ]  # fmt: skip

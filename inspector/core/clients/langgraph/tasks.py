@@ -17,7 +17,7 @@ import xxhash
 
 from ...msgpack import Inert
 from .messages import calls_of, unanswered
-from .thread import ERROR, INTERRUPT, NULL_TASK, RESUME, TASKS, Checkpoint, Thread, Write
+from .thread import ERROR, INTERRUPT, NULL_TASK, SPECIAL, TASKS, Checkpoint, Thread, Write
 
 PULL, PUSH = "__pregel_pull", "__pregel_push"
 START = "__start__"
@@ -45,13 +45,11 @@ class Task:
     def status(self) -> str:
         """recorded | waiting | failed | unknown."""
         channels = {write.cell.channel for write in self.writes}
+        if channels - SPECIAL:  # also where an earlier attempt has left an error
+            return RECORDED
         if ERROR in channels:
             return FAILED
-        if INTERRUPT in channels:
-            return WAITING
-        if channels - {RESUME}:
-            return RECORDED
-        return UNKNOWN
+        return WAITING if INTERRUPT in channels else UNKNOWN
 
     @property
     def path(self) -> str:
@@ -102,6 +100,11 @@ def _pulled(thread: Thread, checkpoint: Checkpoint) -> Iterator[Task]:
             # What old releases named otherwise, today's renames before it makes the id.
             named = {channel if channel.startswith((JOIN, TO)) or channel == START else TO + node for channel in triggers[node]}
             yield Task(node, task_id(checkpoint, node, PULL, sorted(named)), PULL)
+
+
+def task_triggers(thread: Thread, checkpoint: Checkpoint, task: Task) -> set[str]:
+    """The channels that start the node of a task."""
+    return _triggers(thread, checkpoint).get(task.name, set())
 
 
 def _triggers(thread: Thread, checkpoint: Checkpoint) -> dict[str, set[str]]:

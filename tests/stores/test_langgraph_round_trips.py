@@ -1,0 +1,183 @@
+"""Repaired and forked threads, resumed by the real library: no effect happens a second time, and the model is told what happened."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from inspector.capture import langgraph_export, store
+from inspector.core import inspection, repair, rulebook
+from inspector.core.source import Source
+from inspector.core.steps import Resolution
+
+AGENT = Path(__file__).with_name("agent.py")
+SCENARIOS = {"killed": "call_2", "parallel": "call_2", "lost": "call_2", "raised": "call_1"}
+"""Scenario -> the call whose outcome nobody knows."""
+HAPPENED = Resolution("happened", "seen in the shop's own list")
+
+
+@dataclass
+class Run:
+    """What one process of the agent did."""
+
+    requests: list[list[dict[str, Any]]]
+    state: dict[str, Any] | None
+
+
+class Shop:
+    """A thread in a store, the effects beside it, and what is done to both."""
+
+    def __init__(self, folder: Path, scenario: str, address: str | None) -> None:
+        self.scenario, self.address = scenario, address
+        self.path = folder / "checkpoints.sqlite"
+        self.repaired = folder / "repaired.sqlite"
+        self.log = folder / "effects.jsonl"
+
+    def run(self, mode: str, place: str | Path | None = None, thread: str = "t1") -> Run:
+        where = str(place or self.address or self.path)
+        done = subprocess.run([sys.executable, AGENT, mode, where, self.log, self.scenario, thread], capture_output=True, text=True)
+        said = [json.loads(line) for line in done.stdout.splitlines()]
+        assert said or done.returncode < 0, done.stderr
+        return Run([each for each in said if isinstance(each, list)], said[-1] if said and isinstance(said[-1], dict) else None)
+
+    def effects(self) -> list[str]:
+        return [json.loads(line)["tool"] for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    def lose_last_checkpoint(self) -> None:
+        """What a killed process leaves when checkpoints are written in the background: the last writes, without the checkpoint behind them."""
+        statement = "DELETE FROM checkpoints WHERE checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints)"
+        if self.address:
+            with psycopg.connect(self.address) as connection:
+                connection.execute(statement)
+        else:
+            import sqlite3
+
+            with closing(sqlite3.connect(self.path)) as connection:
+                connection.execute(statement)
+                connection.commit()
+
+    def source(self, place: str | Path | None = None, thread: str = "t1") -> Source:
+        found = store.connected("shop", str(place or self.address or self.path))
+        assert found is not None
+        with closing(found):
+            return found.source(thread)
+
+    def write(self, source: Source) -> str | Path:
+        """Put a thread where the library finds it: into a new file, or by SQL into the database."""
+        if not self.address:
+            langgraph_export.write_sqlite(source, self.repaired)
+            return self.repaired
+        with psycopg.connect(self.address) as connection:
+            connection.execute("".join(langgraph_export.sql(source)).encode())
+        return self.address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest) -> str | None:
+    if request.param == "sqlite":
+        return None
+    address: str = request.getfixturevalue("store_server")
+    request.getfixturevalue("store_database").execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    return address
+
+
+def repaired(source: Source, **resolutions: Resolution) -> tuple[Source, repair.Plan]:
+    looked = inspection.inspect(source)
+    plan = repair.plan(looked, rulebook.diagnose(looked), seed="seed", at="2026-12-01T00:00:00.000Z", resolutions=resolutions)
+    return repair.apply(source, plan), plan
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_repaired_thread_repeats_nothing(scenario: str, place: str | None, tmp_path: Path) -> None:
+    shop = Shop(tmp_path, scenario, place)
+    shop.run("start")
+    if scenario == "lost":
+        shop.lose_last_checkpoint()
+    before, original = shop.effects(), shop.source()
+    assert before
+    made, plan = repaired(original, **{SCENARIOS[scenario]: HAPPENED})
+    assert not plan.remains() and not plan.operations_open()
+    resumed = shop.run("resume", shop.write(made))
+    assert shop.effects() == before
+    results = [each for each in resumed.requests[0] if each["type"] == "tool"]
+    assert "seen in the shop's own list" in next(each["content"] for each in results if each["tool_call_id"] == SCENARIOS[scenario])
+    if scenario == "parallel":
+        assert results[0]["content"] == "order B-2 -> cancelled"
+    derived = plan.outcome.inspection.request
+    assert derived is not None
+    assert [each.get("content") for each in derived.body["messages"]] == [each["content"] for each in resumed.requests[0] if each["type"] != "system"]
+    assert resumed.state is not None and resumed.state["next"] == []
+
+
+def test_without_a_repair_the_effect_happens_again(tmp_path: Path) -> None:
+    """The tests above would mean nothing if the framework did not repeat."""
+    shop = Shop(tmp_path, "killed", None)
+    shop.run("start")
+    shop.run("resume")
+    assert shop.effects() == ["update_order", "update_order"]
+
+
+@pytest.mark.parametrize("scenario", ["parallel", "lost"])
+def test_new_input_after_a_repair_repeats_nothing_either(scenario: str, place: str | None, tmp_path: Path) -> None:
+    shop = Shop(tmp_path, scenario, place)
+    shop.run("start")
+    if scenario == "lost":
+        shop.lose_last_checkpoint()
+    before = shop.effects()
+    made, _ = repaired(shop.source(), call_2=HAPPENED)
+    resumed = shop.run("more", shop.write(made))
+    assert shop.effects() == before
+    assert [each["type"] for each in resumed.requests[0]][-2:] == ["tool", "human"]
+
+
+def test_what_nobody_knows_is_said_and_not_run(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, "killed", None)
+    shop.run("start")
+    made, plan = repaired(shop.source())
+    assert len(plan.operations_open()) == 1
+    resumed = shop.run("resume", shop.write(made))
+    assert shop.effects() == ["update_order"]
+    assert "Nobody knows whether it ran" in resumed.requests[0][-1]["content"]
+    again, later = repaired(made, call_2=HAPPENED)
+    assert not later.operations_open() and [step.finding for step in later.steps()] == ["uncertain-operation"]
+    assert repaired(again)[0].parts[0].data == again.parts[0].data
+
+
+@pytest.mark.parametrize(("scenario", "effects"), [("asks-first", [[], [], ["refund"]]), ("interrupt", [["reserve"], ["reserve"] * 2, ["reserve"] * 3])])
+def test_a_waiting_thread_is_left_to_its_person(scenario: str, effects: list[list[str]], place: str | None, tmp_path: Path) -> None:
+    """What a node does before it asks happens at each resume: the finding warns of it. What it does behind the answer happens once."""
+    shop = Shop(tmp_path, scenario, place)
+    shop.run("start")
+    looked = inspection.inspect(shop.source())
+    found = {finding.code for finding in rulebook.diagnose(looked)}
+    assert {"pending-interrupt", "reexecution-risk"} <= found and "task-outcome-unknown" not in found
+    assert looked.state.runs_first is not None and [each["status"] for each in looked.state.runs_first] == ["waiting"]
+    made, plan = repaired(shop.source())
+    assert not plan.rounds
+    where = shop.write(made)
+    seen = [shop.effects()]
+    shop.run("resume", where)
+    seen.append(shop.effects())
+    answered = shop.run("answer", where)
+    assert [*seen, shop.effects()] == effects
+    assert answered.state is not None and answered.state["next"] == []
+
+
+def test_an_exported_file_is_read_back_the_same(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, "killed", None)
+    shop.run("start")
+    source = shop.source()
+    shutil.copy(shop.path, tmp_path / "kept.sqlite")
+    shop.write(source)
+    assert shop.source(shop.repaired).parts[0].data == source.parts[0].data
+    with pytest.raises(FileExistsError):
+        shop.write(source)
