@@ -68,6 +68,8 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
         raise PlanError(f"sessions of {session.client} can't be forked yet")
     if new_id == session.id or any(new_id in part.name for part in session.source.parts):
         raise PlanError(f"{new_id} is this session's own id", hint="Give another --new-id")
+    if hasattr(reading.CLIENTS[session.client], "copied"):
+        return _copied(inspection, new_id, row)
     start, refs = (inspection, {}) if row is None else _as_if_left_at(inspection, session, row)
     if start.state.refused is not None:
         raise PlanError(f"there is nothing to fork: {start.state.refused}")
@@ -78,6 +80,28 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
         made.notes += _come_along(inspection, session.row(row), branch)
     _sound(start, made)
     return made
+
+
+def _copied(inspection: Inspection, new_id: str, ref: str | None) -> Fork:
+    """The fork of a thread of a store, whose rows tell by themselves where each stands."""
+    session = inspection.session
+    if ref is None and inspection.state.refused is not None:
+        raise PlanError(f"there is nothing to fork: {inspection.state.refused}")
+    try:
+        row = session.row(ref) if ref is not None else None
+    except KeyError:
+        raise PlanError(f"there is no row {ref}", hint="Refs are PART:ROW, counted from 0") from None
+    made = reading.CLIENTS[session.client].copied(session, row, new_id)
+    if made is None:
+        raise PlanError(f"row {ref} is no place to go on from", hint="Choose a checkpoint of the graph itself, or something written under one")
+    looked = inspecting.inspect(made.source, inspection.resume_as, session.client, inspection.policy, inspection.kept)
+    if looked.state.refused is not None:
+        raise PlanError(f"the fork would not be resumed: {looked.state.refused}", hint="Repair the thread first")
+    return Fork(
+        source=made.source, session=new_id, parent=session.id, at=made.lineage[looked.state.leaf or ""], lineage=made.lineage,
+        left_behind=dict(made.left), copied=[part.name for part in made.source.parts[1:]], notes=list(NOT_ISOLATED[1:]), inspection=looked,
+        findings=rulebook.diagnose(looked),
+    )  # fmt: skip
 
 
 def _as_if_left_at(inspection: Inspection, session: Session, ref: str) -> tuple[Inspection, dict[str, str]]:

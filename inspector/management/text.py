@@ -92,13 +92,21 @@ def _facts(facts: list[dict[str, Any]]) -> Iterator[str]:
         yield f"not recorded: {', '.join(unknown)}"
 
 
+def _block(block: Any) -> str:
+    """One content block or call of a message, whichever provider's."""
+    if not isinstance(block, dict):
+        return str(block or "")
+    return str(block.get("text") or f"{block.get('type')} {block.get('name') or block.get('tool_use_id') or ''}")
+
+
 def _request(request: dict[str, Any]) -> Iterator[str]:
     yield f"Next request: {wording.count(len(request['body'].get('messages', [])), 'message')} to {request['model']}"
     for number, message in enumerate(request["body"].get("messages", [])):
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        shown = " | ".join(block.get("text") or f"{block.get('type')} {block.get('name') or block.get('tool_use_id') or ''}" for block in blocks)
-        yield f"  {number:>3} {message['role']:<10}{clean(shown)}"
+        content = message.get("content")
+        blocks = [*(content if isinstance(content, list) else [content]), *(message.get("tool_calls") or ())]
+        yield f"  {number:>3} {message.get('role') or message.get('type') or '':<10}{clean(' | '.join(filter(None, map(_block, blocks))))}"
+    for task in request.get("runs_first") or ():
+        yield f"runs first  {clean(task['name'])} ({task['status']})"
     for problem in request["problems"]:
         yield f"problem  {problem['rule']:<4}{problem['pointer']}  {clean(problem['message'])}"
     for reason, count in Counter(drop["reason"] for drop in request["drops"]).most_common():

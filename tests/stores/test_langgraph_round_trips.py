@@ -152,7 +152,11 @@ def test_what_nobody_knows_is_said_and_not_run(tmp_path: Path) -> None:
     assert repaired(again)[0].parts[0].data == again.parts[0].data
 
 
-@pytest.mark.parametrize(("scenario", "effects"), [("asks-first", [[], [], ["refund"]]), ("interrupt", [["reserve"], ["reserve"] * 2, ["reserve"] * 3])])
+@pytest.mark.parametrize(
+    ("scenario", "effects"),
+    [("asks-first", [[], [], ["refund"]]), ("interrupt", [["reserve"], ["reserve"] * 2, ["reserve"] * 3])],
+    ids=["asks first", "reserves first"],
+)
 def test_a_waiting_thread_is_left_to_its_person(scenario: str, effects: list[list[str]], place: str | None, tmp_path: Path) -> None:
     """What a node does before it asks happens at each resume: the finding warns of it. What it does behind the answer happens once."""
     shop = Shop(tmp_path, scenario, place)

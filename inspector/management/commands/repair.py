@@ -14,8 +14,9 @@ from inspector.capture import folder
 from inspector.core import inspection, repair, rulebook, wording
 from inspector.core.errors import ReadError
 from inspector.core.repair import Plan
+from inspector.core.source import Source
 from inspector.core.steps import Resolution
-from inspector.management import base, new_files, text
+from inspector.management import base, new_files, stores, text
 
 OUTCOMES = ("happened", "did-not-happen", "unknown")
 
@@ -37,6 +38,14 @@ def choice(given: str) -> tuple[str, str]:
     return step, chosen
 
 
+def transcript(path: str) -> Source:
+    """The one session at a path. Raises ReadError where there are several or none."""
+    found = folder.session_files(Path(path))
+    if len(found) != 1:
+        raise ReadError(f"{path} holds {len(found)} sessions", hint="Name one transcript")
+    return folder.source_of(found[0])
+
+
 def now() -> str:
     """This moment as transcripts write times."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -46,8 +55,9 @@ class Command(base.FilesCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("path", help="a transcript, or a folder that holds exactly one session")
-        parser.add_argument("--out", help="where the repaired transcript goes; must not exist (not needed with --dry-run)")
+        parser.add_argument("path", help="a transcript, a folder that holds exactly one session, or a store")
+        parser.add_argument("--thread", metavar="ID", help="which thread of a store")
+        parser.add_argument("--out", help="where the repaired transcript or thread goes; must not exist (not needed with --dry-run)")
         parser.add_argument(
             "--resolve", action="append", default=[], metavar="KEY=OUTCOME[:TEXT]",
             help="what a person found out about an open operation: KEY=happened, KEY=did-not-happen or KEY=unknown, and in their words :TEXT; "
@@ -63,10 +73,8 @@ class Command(base.FilesCommand):
     def run(self, options: dict[str, Any]) -> int:
         if options["out"] is None and not options["dry_run"]:
             raise ReadError("repair: no --out is given", hint="Say where the repaired transcript goes, or use --dry-run")
-        found = folder.session_files(Path(options["path"]))
-        if len(found) != 1:
-            raise ReadError(f"{options['path']} holds {len(found)} sessions", hint="Name one transcript")
-        source = folder.source_of(found[0])
+        thread = stores.session(options["path"], options["thread"])
+        source = thread or transcript(options["path"])
         looked = inspection.inspect(source)
         plan = repair.plan(
             looked,
@@ -77,7 +85,11 @@ class Command(base.FilesCommand):
             choices=dict(map(choice, options["choose"])),
         )
         made = repair.apply(source, plan)
-        if plan.refused is None and not options["dry_run"]:
+        out_sha256 = made.parts[0].sha256()
+        if thread is not None and plan.refused is None and not options["dry_run"]:
+            new_files.free([Path(options["out"])])
+            out_sha256 = stores.written(made, Path(options["out"]))
+        elif plan.refused is None and not options["dry_run"]:
             out = Path(options["out"])
             files = new_files.beside(made, out)
             new_files.free([out, *files])
@@ -88,7 +100,7 @@ class Command(base.FilesCommand):
             "path": options["path"],
             "out": None if plan.refused is not None or options["dry_run"] else options["out"],
             "base_sha256": source.parts[0].sha256(),
-            "out_sha256": made.parts[0].sha256(),
+            "out_sha256": out_sha256,
             **repair.report(plan),
         }
         if options["json"]:

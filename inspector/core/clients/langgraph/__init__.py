@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import advance, write
+from . import write
 from .calls import arguments, calls, content_before, recorded_request
+from .forking import copied
 from .read import read, sniff
 from .resume import PROFILES, resume
 from .screen import screen
@@ -12,5 +13,5 @@ NAME = "langgraph"
 TITLE = "LangGraph"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "advance", "arguments", "calls", "content_before", "read", "recorded_request", "resume", "screen", "sniff", "write",
+    "NAME", "PROFILES", "TITLE", "arguments", "calls", "copied", "content_before", "read", "recorded_request", "resume", "screen", "sniff", "write",
 ]  # fmt: skip
