@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core import rules
-from inspector.core.dialects.anthropic_messages import RULES as PROVIDER_RULES
 from inspector.core.inspection import inspect
+from inspector.core.request import DIALECTS
 from inspector.core.rulebook import PAGES, RULES, diagnose
 from inspector.core.rules import (
     dangling_parent,
@@ -66,7 +66,7 @@ def test_a_code_belongs_to_one_rule_but_for_problems_of_the_request() -> None:
 
 def test_every_provider_rule_has_a_code_with_a_page() -> None:
     permits = {"A20", "A21"}
-    assert set(request_problems.CODE_OF) == set(PROVIDER_RULES) - permits
+    assert set(request_problems.CODE_OF) == {id for dialect in DIALECTS.values() for id in dialect.RULES} - permits
     assert set(request_problems.CODE_OF.values()) <= set(PAGES)
 
 

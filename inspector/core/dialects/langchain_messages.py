@@ -11,6 +11,12 @@ from ..state import RuntimeState
 from .problems import Problem
 
 NAME = "langchain-messages"
+RULES: dict[str, str] = {
+    "L1": "Every call has a result.",
+    "L2": "Every result has its call before it.",
+    "L3": "A call has one result.",
+}
+"""Rule -> what it demands."""
 
 
 def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -20,7 +26,7 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def check(body: dict[str, Any], rows_at: dict[str, str]) -> list[Problem]:
-    """L1: a call without a result. L2: a result without its call. L3: two results for one call."""
+    """The problems of a body; `rows_at` leads from a pointer to the row that stands there."""
     found: list[Problem] = []
 
     def add(rule: str, number: int, says: str, call: str | None = None) -> None:
