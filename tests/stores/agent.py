@@ -1,7 +1,8 @@
-"""A real agent on a real store, with a model that follows a script and tools that count what they do in a file. Run as a process of its own.
+"""A real agent on a real store, with a model that follows a script and tools that count what they do in a file.
 
-`agent.py MODE STORE EFFECTS SCENARIO THREAD`. MODE: start (killed where the scenario says), resume, answer (a question), more (new input).
-STORE: a path or a PostgreSQL address. Prints what the model received, one JSON list a request, and at the end where the thread stands.
+Run as a process: each line on its standard input is one run, a JSON list `[MODE, STORE, EFFECTS, SCENARIO, THREAD, OUT]`, in a child of its own that
+may be killed; its answer is the child's exit code. MODE: start (killed where the scenario says), resume, answer (a question), more (new input).
+STORE: a path or a PostgreSQL address. OUT gets what the model received, one JSON list a request, and at the end where the thread stands.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -19,9 +21,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
 
-MODE, STORE, EFFECTS, SCENARIO, THREAD = sys.argv[1:6]
+MODE = STORE = EFFECTS = SCENARIO = THREAD = ""
 DIES = {"killed": "update_order", "parallel": "refund", "lost": "update_order"}
 """Scenario -> the tool after whose effect the process is killed."""
 done = threading.Event()
@@ -123,13 +127,7 @@ class Scripted(BaseChatModel):
 
 
 def saver() -> AbstractContextManager[Any]:
-    if STORE.startswith("postgres"):
-        from langgraph.checkpoint.postgres import PostgresSaver
-
-        return PostgresSaver.from_conn_string(STORE)
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    return SqliteSaver.from_conn_string(STORE)
+    return (PostgresSaver if STORE.startswith("postgres") else SqliteSaver).from_conn_string(STORE)
 
 
 def main() -> None:
@@ -151,5 +149,23 @@ def main() -> None:
         print(json.dumps({"next": list(state.next), "messages": [each.type for each in state.values["messages"]]}))
 
 
+def serve() -> None:
+    """Start each run in a fork: the libraries are loaded once."""
+    global MODE, STORE, EFFECTS, SCENARIO, THREAD
+    for line in sys.stdin:
+        MODE, STORE, EFFECTS, SCENARIO, THREAD, out = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
+            try:
+                main()
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(status, flush=True)
+
+
 if __name__ == "__main__":
-    main()
+    serve()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +17,14 @@ import psycopg
 import pytest
 
 from inspector.capture import langgraph_export, store
-from inspector.core import inspection, repair, rulebook
+from inspector.core import fork, inspection, repair, rulebook
 from inspector.core.source import Source
 from inspector.core.steps import Resolution
 
 AGENT = Path(__file__).with_name("agent.py")
 SCENARIOS = {"killed": "call_2", "parallel": "call_2", "lost": "call_2", "raised": "call_1"}
 """Scenario -> the call whose outcome nobody knows."""
+NEW_ID = "0a7b4fd0-1df7-4c15-9c3e-0d2a1d3f5a11"
 HAPPENED = Resolution("happened", "seen in the shop's own list")
 
 
@@ -36,17 +39,19 @@ class Run:
 class Shop:
     """A thread in a store, the effects beside it, and what is done to both."""
 
-    def __init__(self, folder: Path, scenario: str, address: str | None) -> None:
-        self.scenario, self.address = scenario, address
+    def __init__(self, agents: subprocess.Popen[str], folder: Path, scenario: str, address: str | None) -> None:
+        self.agents, self.scenario, self.address = agents, scenario, address
         self.path = folder / "checkpoints.sqlite"
         self.repaired = folder / "repaired.sqlite"
         self.log = folder / "effects.jsonl"
 
     def run(self, mode: str, place: str | Path | None = None, thread: str = "t1") -> Run:
-        where = str(place or self.address or self.path)
-        done = subprocess.run([sys.executable, AGENT, mode, where, self.log, self.scenario, thread], capture_output=True, text=True)
-        said = [json.loads(line) for line in done.stdout.splitlines()]
-        assert said or done.returncode < 0, done.stderr
+        where, out = str(place or self.address or self.path), self.path.with_name("said.jsonl")
+        assert self.agents.stdin and self.agents.stdout
+        self.agents.stdin.write(json.dumps([mode, where, str(self.log), self.scenario, thread, str(out)]) + "\n")
+        self.agents.stdin.flush()
+        assert int(self.agents.stdout.readline()) <= 0
+        said = [json.loads(line) for line in out.read_text().splitlines()]
         return Run([each for each in said if isinstance(each, list)], said[-1] if said and isinstance(said[-1], dict) else None)
 
     def effects(self) -> list[str]:
@@ -59,8 +64,6 @@ class Shop:
             with psycopg.connect(self.address) as connection:
                 connection.execute(statement)
         else:
-            import sqlite3
-
             with closing(sqlite3.connect(self.path)) as connection:
                 connection.execute(statement)
                 connection.commit()
@@ -81,6 +84,15 @@ class Shop:
         return self.address
 
 
+@pytest.fixture(scope="module")
+def agents() -> Iterator[subprocess.Popen[str]]:
+    """The process that runs agents."""
+    with subprocess.Popen([sys.executable, AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest) -> str | None:
     if request.param == "sqlite":
@@ -97,8 +109,8 @@ def repaired(source: Source, **resolutions: Resolution) -> tuple[Source, repair.
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_repaired_thread_repeats_nothing(scenario: str, place: str | None, tmp_path: Path) -> None:
-    shop = Shop(tmp_path, scenario, place)
+def test_a_repaired_thread_repeats_nothing(agents: subprocess.Popen[str], scenario: str, place: str | None, tmp_path: Path) -> None:
+    shop = Shop(agents, tmp_path, scenario, place)
     shop.run("start")
     if scenario == "lost":
         shop.lose_last_checkpoint()
@@ -118,17 +130,17 @@ def test_a_repaired_thread_repeats_nothing(scenario: str, place: str | None, tmp
     assert resumed.state is not None and resumed.state["next"] == []
 
 
-def test_without_a_repair_the_effect_happens_again(tmp_path: Path) -> None:
+def test_without_a_repair_the_effect_happens_again(agents: subprocess.Popen[str], tmp_path: Path) -> None:
     """The tests above would mean nothing if the framework did not repeat."""
-    shop = Shop(tmp_path, "killed", None)
+    shop = Shop(agents, tmp_path, "killed", None)
     shop.run("start")
     shop.run("resume")
     assert shop.effects() == ["update_order", "update_order"]
 
 
 @pytest.mark.parametrize("scenario", ["parallel", "lost"])
-def test_new_input_after_a_repair_repeats_nothing_either(scenario: str, place: str | None, tmp_path: Path) -> None:
-    shop = Shop(tmp_path, scenario, place)
+def test_new_input_after_a_repair_repeats_nothing_either(agents: subprocess.Popen[str], scenario: str, place: str | None, tmp_path: Path) -> None:
+    shop = Shop(agents, tmp_path, scenario, place)
     shop.run("start")
     if scenario == "lost":
         shop.lose_last_checkpoint()
@@ -139,8 +151,8 @@ def test_new_input_after_a_repair_repeats_nothing_either(scenario: str, place: s
     assert [each["type"] for each in resumed.requests[0]][-2:] == ["tool", "human"]
 
 
-def test_what_nobody_knows_is_said_and_not_run(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, "killed", None)
+def test_what_nobody_knows_is_said_and_not_run(agents: subprocess.Popen[str], tmp_path: Path) -> None:
+    shop = Shop(agents, tmp_path, "killed", None)
     shop.run("start")
     made, plan = repaired(shop.source())
     assert len(plan.operations_open()) == 1
@@ -157,9 +169,11 @@ def test_what_nobody_knows_is_said_and_not_run(tmp_path: Path) -> None:
     [("asks-first", [[], [], ["refund"]]), ("interrupt", [["reserve"], ["reserve"] * 2, ["reserve"] * 3])],
     ids=["asks first", "reserves first"],
 )
-def test_a_waiting_thread_is_left_to_its_person(scenario: str, effects: list[list[str]], place: str | None, tmp_path: Path) -> None:
+def test_a_waiting_thread_is_left_to_its_person(
+    agents: subprocess.Popen[str], scenario: str, effects: list[list[str]], place: str | None, tmp_path: Path
+) -> None:
     """What a node does before it asks happens at each resume: the finding warns of it. What it does behind the answer happens once."""
-    shop = Shop(tmp_path, scenario, place)
+    shop = Shop(agents, tmp_path, scenario, place)
     shop.run("start")
     looked = inspection.inspect(shop.source())
     found = {finding.code for finding in rulebook.diagnose(looked)}
@@ -176,8 +190,8 @@ def test_a_waiting_thread_is_left_to_its_person(scenario: str, effects: list[lis
     assert answered.state is not None and answered.state["next"] == []
 
 
-def test_an_exported_file_is_read_back_the_same(tmp_path: Path) -> None:
-    shop = Shop(tmp_path, "killed", None)
+def test_an_exported_file_is_read_back_the_same(agents: subprocess.Popen[str], tmp_path: Path) -> None:
+    shop = Shop(agents, tmp_path, "killed", None)
     shop.run("start")
     source = shop.source()
     shutil.copy(shop.path, tmp_path / "kept.sqlite")
@@ -185,3 +199,19 @@ def test_an_exported_file_is_read_back_the_same(tmp_path: Path) -> None:
     assert shop.source(shop.repaired).parts[0].data == source.parts[0].data
     with pytest.raises(FileExistsError):
         shop.write(source)
+
+
+def test_a_forked_thread_goes_on_from_its_checkpoint(agents: subprocess.Popen[str], place: str | None, tmp_path: Path) -> None:
+    """A fork where the first tool is about to run; what was recorded there comes along and is not done again."""
+    shop = Shop(agents, tmp_path, "parallel", place)
+    shop.run("start")
+    before = shop.effects()
+    source, _ = repaired(shop.source(), call_2=HAPPENED)
+    looked = inspection.inspect(source)
+    rows = [row for row in looked.session.rows if row.type == "checkpoints"]
+    made = fork.fork(looked, new_id=NEW_ID, at="2026-12-01T00:00:00.000Z", row=rows[2].ref)
+    assert made.at == rows[2].ref and len(made.lineage) < len(looked.session.rows)
+    where = shop.write(made.source)
+    resumed = shop.run("resume", where, thread=NEW_ID)
+    assert shop.effects() == before
+    assert [each["type"] for each in resumed.requests[0]] == ["system", "human", "ai", "tool", "tool"]
