@@ -6,7 +6,9 @@ Always something new: the store that a thread came from is never written. The SQ
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,20 @@ def rows_of(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
 def is_postgres(source: Source) -> bool:
     """Whether a thread comes from PostgreSQL: its export is SQL."""
     return source.hints.get("store") == "langgraph-postgres"
+
+
+def exported(source: Source) -> tuple[str, bytes] | None:
+    """Name and bytes of the file that the real checkpointer loads; None for what is no thread of one. Raises ReadError."""
+    thread = source.hints.get("thread", "thread")
+    name = re.sub(r"[^\w.-]+", "-", thread)[:100] or "thread"
+    if is_postgres(source):
+        return f"{name}.sql", "".join(sql(source)).encode("utf-8", "surrogateescape")
+    if source.hints.get("store") != "langgraph-sqlite":
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "thread.sqlite")
+        write_sqlite(source, path)
+        return f"{name}.sqlite", path.read_bytes()
 
 
 def write_sqlite(source: Source, path: Path) -> None:

@@ -7,16 +7,27 @@ only ever read.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
+
+from inspector.core.errors import ReadError
+from inspector.core.source import Source
 
 from . import langgraph_tables
-from .limits import Limits
+from .files import Tree
+from .layout import Candidate
+from .limits import Limits, check
 from .postgres_store import PostgresDatabase
 from .sqlite_file import SqliteFile, is_sqlite
 from .tables import Database, Store
 
 LAYOUTS: tuple[Callable[[Database, bytes | None, Limits], Store | None], ...] = (langgraph_tables.opened,)
 """Layouts of tables, tried in order: what opens a store of each, or says that it is none."""
+
+
+PAGE = 1000
+"""Threads that are listed at a time."""
 
 
 def open_store(path: Path, key: bytes | None = None, limits: Limits = Limits()) -> Store | None:
@@ -32,6 +43,44 @@ def connected(name: str, address: str, key: bytes | None = None, limits: Limits 
     if address.startswith(("postgresql://", "postgres://")):
         return opened(PostgresDatabase(name, address), key, limits)
     return open_store(Path(address), key, limits)
+
+
+@dataclass(slots=True)
+class StoredThread(Candidate):
+    """One thread of an open store, as an import takes it."""
+
+    store: Store | None = None
+    thread: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.thread
+
+    @property
+    def id(self) -> str:
+        return self.thread
+
+    def source(self, live: Callable[[list[dict[str, object]]], str | None] | None = None) -> Source:
+        """Its rows as they are now; a store says nothing of who has it open. Raises ReadError, LimitError."""
+        if self.store is None:
+            raise ReadError(f"{self.thread}: its store is not open")
+        return self.store.source(self.thread)
+
+
+def candidates(store: Store, place: str, threads: list[str], limits: Limits = Limits()) -> list[StoredThread]:
+    """The named threads of a store, or all of them. `place` tells this store from others when it is imported again.
+
+    Raises LimitError for more threads than one import may bring.
+    """
+    names = list(threads)
+    while not threads:
+        page = [each.id for each in store.threads(after=names[-1] if names else "", limit=PAGE)]
+        names += page
+        check(limits, "members", place, len(names))
+        if len(page) < PAGE:
+            break
+    tree = Tree(place.rpartition("/")[2], {}, origins={name: Path(f"{place}/{quote(name, safe='')}") for name in names})
+    return [StoredThread(tree, name, "", {}, store=store, thread=name) for name in names]
 
 
 def opened(database: Database, key: bytes | None = None, limits: Limits = Limits()) -> Store | None:

@@ -33,8 +33,9 @@ def add_revision(
 def add_fork(*, base: Revision, source: Source, plan: Any, lineage: dict[str, str], actor: AbstractBaseUser | None, note: str = "") -> Revision:
     """The forked `source` as revision 1 of a new session, which names the base's session as its parent."""
     origin = base.session
+    name = source.hints.get("thread") or source.name
     session = Session(
-        client=origin.client, native_id=source.name.removesuffix(".jsonl"), name=clean(source.name, 255), slug=origin.slug, imported_by=actor,
+        client=origin.client, native_id=clean(name.removesuffix(".jsonl"), 200), name=clean(name, 255), slug=origin.slug, imported_by=actor,
         source_kind=Session.SourceKind.FORK, parent=origin, relation=Session.Relation.FORK,
     )  # fmt: skip
     return _write(session, Revision.Kind.FORKED, base, source, plan, lineage, actor, note)

@@ -15,12 +15,13 @@ from typing import IO
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
+from inspector.capture.langgraph_export import exported as file_of
 from inspector.core.jsonspans import lines
 from inspector.core.masking import mask_bytes
 from inspector.core.source import Part
 from inspector.models import Revision, RevisionPart
 from inspector.models.roles import HANDLE
-from inspector.queries.artifacts import files_of, open_artifact
+from inspector.queries.artifacts import files_of, open_artifact, source_of
 
 from .append_audit import append_audit
 from .permit import permit
@@ -52,7 +53,7 @@ def export_zip(*, revision: Revision, actor: AbstractBaseUser | None, mask_secre
     try:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
             written = []
-            for place, part in _places(revision):
+            for place, part in _places(revision, mask_secrets):
                 member = zipfile.ZipInfo(place, OLDEST)
                 member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o600 << 16
                 with packed.open(member, "w", force_zip64=len(part.data) > 1 << 30) as stream:
@@ -72,7 +73,7 @@ def export_file(*, revision: Revision, path: Path, actor: AbstractBaseUser | Non
     Raises PermissionDenied, FileExistsError, OSError, ReadError; then no file is left.
     """
     permit(actor, HANDLE)
-    place, part = _places(revision)[0]
+    place, part = _places(revision, mask_secrets)[0]
     with _fresh(path) as stream:
         written = [(place, *_copy(part, stream, mask_secrets))]
     return _said(revision, written, mask_secrets, actor)
@@ -84,7 +85,7 @@ def export_folder(*, revision: Revision, path: Path, actor: AbstractBaseUser | N
     Raises PermissionDenied, FileExistsError, OSError, ReadError.
     """
     permit(actor, HANDLE)
-    places = _places(revision)
+    places = _places(revision, mask_secrets)
     taken = next((path / place for place, _ in places if (path / place).exists()), None)
     if taken:
         raise FileExistsError(f"{taken} exists already; nothing was written")
@@ -122,8 +123,12 @@ def _fresh(path: Path) -> Iterator[IO[bytes]]:
             raise
 
 
-def _places(revision: Revision) -> list[tuple[str, Part]]:
-    """(path in the client's home, part), main transcript first."""
+def _places(revision: Revision, masked: bool) -> list[tuple[str, Part]]:
+    """(path in the client's home, part), main transcript first. A thread of a store is one file that its framework loads; masked, it is only to be
+    read, and stays in lines."""
+    made = file_of(source_of(revision)) if "store" in revision.hints and not masked else None
+    if made is not None:
+        return [(made[0], Part(*made))]
     return [(place, Part(part.name, open_artifact(part.artifact))) for place, part in files_of(revision)]
 
 

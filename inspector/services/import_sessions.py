@@ -21,6 +21,7 @@ from django.utils import timezone
 from inspector.capture import live
 from inspector.capture.layout import AGENT, Candidate
 from inspector.capture.limits import Limits, check, check_rows
+from inspector.capture.store import StoredThread
 from inspector.core.source import Source
 from inspector.models import Artifact, Revision, RevisionPart, Session
 from inspector.models.roles import HANDLE
@@ -135,7 +136,9 @@ def origin_of(candidate: Candidate) -> str:
 
 
 def place_of(candidate: Candidate) -> str:
-    """That place as a path; blank where a database can't hold it."""
+    """That place as a path; blank for a thread of a store, and where a database can't hold it."""
+    if isinstance(candidate, StoredThread):
+        return ""
     path = str(candidate.tree.origins.get(candidate.main) or "")
     return path if clean(path, 4000) == path else ""
 

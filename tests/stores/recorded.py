@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-CORPUS = Path(__file__).resolve().parent.parent / "corpus" / "langgraph"
+CORPUS = Path(__file__).with_name("archives")
 KEY = b"0123456789abcdef"
 """Key of the encrypted case."""
 

@@ -23,14 +23,17 @@ class Command(base.Command):
         parser.add_argument("session", help=SESSION)
         parser.add_argument("--revision", type=int, help="number of the revision (default: the newest)")
         parser.add_argument("--mask-secrets", action="store_true", help="mask keys, tokens and passwords; the bytes then differ from the original's")
-        parser.add_argument("--out", type=Path, required=True, help="NAME.jsonl: the transcript; NAME.zip: all files; else a folder for all files")
+        parser.add_argument(
+            "--out", type=Path, required=True,
+            help="NAME.jsonl: the transcript (NAME.sqlite, NAME.sql: a thread of a store); NAME.zip: all files; else a folder for all files",
+        )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
         revision = self._revision(options["session"], options["revision"])
         out: Path = options["out"]
         asked = {"revision": revision, "actor": None, "mask_secrets": options["mask_secrets"]}
         try:
-            if out.suffix == ".jsonl":
+            if out.suffix in (".jsonl", ".sqlite", ".sql"):
                 exported = service.export_file(path=out, **asked)
             elif out.suffix == ".zip":
                 if out.exists():

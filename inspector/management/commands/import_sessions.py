@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import watchfiles
 from django.core.management.base import CommandError, CommandParser
 
 from inspector.capture import archive, folder, layout
+from inspector.capture import store as store_file
 from inspector.capture.files import Tree
 from inspector.core.errors import CoreError
-from inspector.management import base
+from inspector.management import base, stores
 from inspector.services import import_sessions as service
 
 
@@ -22,20 +24,22 @@ class Command(base.Command):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "path", nargs="+", type=Path, help="a transcript, a session folder, a projects tree, a .claude folder, a zip, tar or tar.gz"
-        )
+            "path", nargs="+", type=Path,
+            help="a transcript, a session folder, a projects tree, a .claude folder, a zip, tar or tar.gz, a store or its name in INSPECTOR_STORES",
+        )  # fmt: skip
+        parser.add_argument("--thread", action="append", default=[], metavar="ID", help="only this thread of a store; may be given again")
         parser.add_argument("--watch", action="store_true", help="go on, and import each session again when its file changes (Ctrl+C ends it)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for path in options["path"]:
-            self._import(path)
+            self._import(path, options["thread"])
         if options["watch"]:
             self._watch(options["path"])
 
-    def _import(self, path: Path) -> None:
+    def _import(self, path: Path, threads: Sequence[str] = ()) -> None:
         with ExitStack() as stack:
             try:
-                found = candidates(path, stack)
+                found = candidates(path, stack, threads)
                 outcomes = service.import_sessions(candidates=found, progress=self._progress)
             except (CoreError, OSError) as error:
                 raise CommandError(base.at(path, error), returncode=2) from None
@@ -62,9 +66,13 @@ class Command(base.Command):
             pass
 
 
-def candidates(path: Path, stack: ExitStack) -> list[layout.Candidate]:
-    """The sessions at a path; an archive is opened. Raises CoreError, OSError."""
+def candidates(path: Path, stack: ExitStack, threads: Sequence[str] = ()) -> Sequence[layout.Candidate]:
+    """The sessions at a path, or the threads of a store; an archive is opened. Raises CoreError, OSError."""
     limits = service.limits()
+    store = stores.opened(str(path))
+    if store is not None:
+        stack.callback(store.close)
+        return store_file.candidates(store, str(path.resolve()) if path.exists() else f"store:{path}", list(threads), limits)
     if path.is_file():
         file = stack.enter_context(path.open("rb"))
         if archive.kind_of(file.read(512)):

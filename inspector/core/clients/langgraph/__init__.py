@@ -5,13 +5,14 @@ from __future__ import annotations
 from . import write
 from .calls import arguments, calls, content_before, recorded_request
 from .forking import copied
-from .read import read, sniff
+from .read import read, read_line, sniff
 from .resume import PROFILES, resume
-from .screen import screen
+from .screen import screen, screen_items
 
 NAME = "langgraph"
 TITLE = "LangGraph"
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "arguments", "calls", "copied", "content_before", "read", "recorded_request", "resume", "screen", "sniff", "write",
+    "NAME", "PROFILES", "TITLE", "arguments", "calls", "copied", "content_before", "read", "read_line", "recorded_request", "resume", "screen",
+    "screen_items", "sniff", "write",
 ]  # fmt: skip

@@ -47,6 +47,14 @@ def read(source: Source) -> Session:
     return session
 
 
+def read_line(part: int, index: int, start: int, end: int, data: bytes, last: bool) -> Row:
+    """One row alone: what a window of rows needs of it."""
+    row = Row(part, index, start, end, RowKind.BLANK, "blank-line")
+    if data.strip():
+        _fill(row, data, Thread(Session("langgraph", Source("row", ()), [])))
+    return row
+
+
 def _fill(row: Row, data: bytes, thread: Thread) -> None:
     try:
         record = loads(data)

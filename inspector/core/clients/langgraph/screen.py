@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...screen import ScreenItem
-from ...session import Session
-from .messages import calls_of, text_of
+from ...session import Row, Session
+from .messages import calls_of, message_of, text_of
 from .standing import Told, standing_of
-from .thread import ERROR, INTERRUPT, thread_of
-from .values import shown
+from .thread import ERROR, INTERRUPT, Cell, thread_of
+from .values import shown, stored
 
 ROLES = {"human": "user", "ai": "assistant", "tool": "result", "system": "notice"}
 
@@ -25,6 +25,17 @@ def screen(session: Session) -> list[ScreenItem]:
                 says = json.dumps(shown(standing.thread.value(write.cell)), ensure_ascii=False)
                 role, verb = ("notice", "asks") if write.cell.channel == INTERRUPT else ("error", "failed")
                 items.append(ScreenItem((write.cell.row.ref,), role, f"{task.name} {verb}: {says}"))
+    return items
+
+
+def screen_items(session: Session, rows: Iterable[Row]) -> list[ScreenItem]:
+    """What these rows alone showed: the messages in each, or what its task asked."""
+    items = []
+    for row in rows:
+        cell = row.extra
+        if isinstance(cell, Cell) and row.type.startswith("writes/"):
+            value = stored(session.record(row), cell.column)
+            items += [item for each in (value if isinstance(value, list) else [value]) if message_of(each) for item in _items(Told(each, row.ref))]
     return items
 
 
