@@ -23,10 +23,11 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 
 MODE = STORE = EFFECTS = SCENARIO = THREAD = ""
-DIES = {"killed": "update_order", "parallel": "refund", "lost": "update_order"}
+DIES = {"killed": "update_order", "parallel": "refund", "lost": "update_order", "react": "update_order"}
 """Scenario -> the tool after whose effect the process is killed."""
 done = threading.Event()
 
@@ -94,6 +95,7 @@ SHIP = [[call("call_1", "get_order", order_id="A-1")], [call("call_2", "update_o
 SCRIPTS: dict[str, list[list[dict[str, Any]]]] = {
     "killed": SHIP,
     "lost": SHIP,
+    "react": SHIP,
     "parallel": [[call("call_1", "update_order", order_id="B-2", status="cancelled"), call("call_2", "refund", order_id="B-2", amount=50)]],
     "interrupt": [[call("call_1", "reserve_then_ask", order_id="D-4")]],
     "asks-first": [[call("call_1", "ask_then_refund", order_id="D-5")]],
@@ -134,7 +136,10 @@ def main() -> None:
     with saver() as store:
         store.setup()
         tools = [get_order, update_order, refund, reserve_then_ask, ask_then_refund, flaky]
-        agent = create_agent(Scripted(), tools, system_prompt="You are an order clerk.", checkpointer=store)
+        if SCENARIO == "react":
+            agent: Any = create_react_agent(Scripted(), tools, checkpointer=store)
+        else:
+            agent = create_agent(Scripted(), tools, system_prompt="You are an order clerk.", checkpointer=store)
         config: Any = {"configurable": {"thread_id": THREAD}}
         given: Any = {"messages": [("user", "Please do it")]} if MODE == "start" else None
         if MODE == "answer":

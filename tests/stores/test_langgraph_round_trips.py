@@ -20,9 +20,10 @@ from inspector.capture import langgraph_export, store
 from inspector.core import fork, inspection, repair, rulebook
 from inspector.core.source import Source
 from inspector.core.steps import Resolution
+from tests.stores.recorded import Case
 
 AGENT = Path(__file__).with_name("agent.py")
-SCENARIOS = {"killed": "call_2", "parallel": "call_2", "lost": "call_2", "raised": "call_1"}
+SCENARIOS = {"killed": "call_2", "react": "call_2", "parallel": "call_2", "lost": "call_2", "raised": "call_1"}
 """Scenario -> the call whose outcome nobody knows."""
 NEW_ID = "0a7b4fd0-1df7-4c15-9c3e-0d2a1d3f5a11"
 HAPPENED = Resolution("happened", "seen in the shop's own list")
@@ -215,3 +216,40 @@ def test_a_forked_thread_goes_on_from_its_checkpoint(agents: subprocess.Popen[st
     resumed = shop.run("resume", where, thread=NEW_ID)
     assert shop.effects() == before
     assert [each["type"] for each in resumed.requests[0]] == ["system", "human", "ai", "tool", "tool"]
+
+
+def test_a_call_that_new_input_left_open_is_answered_in_its_place(agents: subprocess.Popen[str], place: str | None, tmp_path: Path) -> None:
+    """New input on a killed thread leaves its call in the conversation for good; the prebuilt agent sends it to the model so."""
+    shop = Shop(agents, tmp_path, "killed", place)
+    shop.run("start")
+    left = shop.run("more")
+    assert [each["type"] for each in left.requests[0]][-2:] == ["ai", "human"]
+    looked = inspection.inspect(shop.source())
+    found = [finding for finding in rulebook.diagnose(looked) if finding.code == "unresolved-call"]
+    assert len(found) == 1 and found[0].repairable
+    made, plan = repaired(shop.source(), call_2=HAPPENED)
+    assert not plan.remains() and not plan.operations_open()
+    resumed = shop.run("more", shop.write(made))
+    types = [(each["type"], each["tool_call_id"]) for each in resumed.requests[0]]
+    at = next(number for number, each in enumerate(resumed.requests[0]) if "call_2" in each["tool_calls"])
+    assert types[at + 1] == ("tool", "call_2") and types[at + 2][0] == "human"
+    assert "seen in the shop's own list" in resumed.requests[0][at + 1]["content"]
+    assert shop.effects() == ["update_order"]
+
+
+@pytest.mark.parametrize("release", ["0.2.14", "0.2.76"])
+@pytest.mark.parametrize("name", ["killed_in_tool", "interrupt_before"])
+def test_a_store_of_an_old_release_is_repaired_for_todays(agents: subprocess.Popen[str], release: str, name: str, tmp_path: Path) -> None:
+    case = Case(f"langgraph-sqlite-legacy-{release}", name)
+    shop = Shop(agents, tmp_path, "react", None)
+    source = shop.source(case.sqlite)
+    calls = {each.call_id: HAPPENED for each in inspection.inspect(source).operations if each.state == "uncertain" and each.on_branch}
+    made, plan = repaired(source, **{call: said for call, said in calls.items() if call})
+    if name == "killed_in_tool" and release == "0.2.76":  # only the input is left of it, and a model's answer under a checkpoint that is gone
+        assert not plan.rounds and {finding.code for finding in plan.remains()} >= {"lost-checkpoint", "effect-ahead-of-checkpoint"}
+        return
+    assert not plan.operations_open()
+    resumed = shop.run("resume", shop.write(made))
+    assert "seen in the shop's own list" in resumed.requests[0][-1]["content"]
+    asked = [call for each in resumed.requests for message in each for call in message["tool_calls"]]
+    assert shop.effects() == ([] if "call_2" in calls else ["update_order"]) and "call_2" in asked

@@ -13,6 +13,8 @@ further up. Earlier releases drop them all without a word.
 to look first. You may give the real outcome instead, or leave the call out as the client would: a note in the file, which the model never reads, then
 keeps the question open.
 
+In a checkpoint store it writes a checkpoint behind the newest one in which every open call is answered in its place.
+
 **What to check.** The target itself: the file, the branch, the order, the log. A sentence of the model is no evidence.
 """
 
@@ -70,6 +72,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
 
     Nothing is added to what a compaction kept: a row before its boundary that stays in the conversation never becomes a new row's parent.
     """
+    if hasattr(context.write, "closed"):
+        return _closed(finding, context)
     row = context.session.row(finding.rows[-1])
     open_calls = [
         (number, block) for number, block in enumerate(row.blocks)
@@ -104,3 +108,28 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
         says = "that nobody knows whether it ran" if unknown else f"what a person found: {resolution.outcome if resolution else ''}"
         why = f"The call {about} is kept and answered by a marked result that says {says}."
     return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits, details={"call": call_id})
+
+
+def _closed(finding: Finding, context: Context) -> Step | None:
+    """Answer every open call of the conversation by a checkpoint behind the newest one: a store holds the conversation whole."""
+    calls = context.write.open_calls(context.session)
+    row = context.session.row(finding.rows[-1])
+    id = context.step_id(finding.code, row)
+    answers, waits = {}, None
+    for call_id, tool in calls:
+        operation = resolving.operation_of(context.inspection, call_id)
+        resolution = context.resolution(call_id, operation.key if operation else None)
+        mark = resolving.mark_for(context, id, resolution, operation.key if operation else None)
+        if operation and (resolution is None or resolution.outcome == "unknown"):
+            waits = waits or operation.key
+        answers[call_id] = context.write.tool_message(
+            call_id, tool, resolving.text_for(resolution), error=resolving.is_error(resolution), id=context.new_id("result", call_id), mark=mark
+        )
+    made = context.write.closed(context.session, answers, context.seed, context.at) if answers else None
+    if made is None:
+        return None
+    ends = [[each for each in context.session.rows if each.part == part] for part in (0, 1)]
+    edits = [context.insert(ends[0][-1], made.line)]
+    edits += [context.insert(ends[1][-1], b"".join(made.blobs))] if made.blobs and ends[1] else []
+    why = f"A checkpoint behind the newest one answers {wording.count(len(answers), 'open call')}, each right behind the message that asked."
+    return step(finding.code, id, [row], edits, why, waits_for=waits, details={"call": ", ".join(answers)})

@@ -14,11 +14,11 @@ from typing import Any
 
 from ... import ids, tablerow
 from ...msgpack import DELTA_NAME, Inert
-from .messages import is_messages, merged, message_of
+from .messages import calls_of, is_messages, merged, message_of
 from .standing import Standing
 from .tasks import JOIN, PULL, START, TO, task_triggers
 from .thread import NO_WRITES, TASKS, Checkpoint, Thread
-from .write import serialized
+from .values import serialized
 
 RETURNED = frozenset(("__return__", "__error_source_node__", NO_WRITES))
 INLINE = (str, int, float, bool, type(None))
@@ -59,6 +59,46 @@ def advanced(standing: Standing, seed: str, at: str) -> Advanced | None:
     metadata = {key: value for key, value in newest.metadata.items() if key not in ("writes", "counters_since_delta_snapshot")}
     metadata |= {"source": "loop", "step": step}
     return _lines(standing.thread, newest, id, content, metadata)
+
+
+def closed(standing: Standing, answers: dict[str, Inert], seed: str, at: str) -> Advanced | None:
+    """A checkpoint behind the newest one in which open calls of the conversation are answered, each right behind the message that asked; or None.
+
+    As an update of the state by hand, but in its place. The tasks of the next step stay; one that has recorded something already makes it None,
+    because its work would be thrown away.
+    """
+    newest = standing.newest
+    name = newest.message_channel() if newest is not None else None
+    if newest is None or name is None or newest.version < 3 or newest.cell.type.endswith("+aes"):
+        return None
+    held = newest.values.get(name)
+    if not isinstance(held, list) or any(not write.cell.special for task in standing.tasks for write in task.writes):
+        return None
+    step = newest.step + 1
+    try:
+        versions = {**newest.versions, name: _next_version(newest.versions, seed)}
+    except NotPlain:
+        return None
+    id = ids.following(newest.id, step, seed)
+    content = {
+        **newest.content, "ts": at.replace("Z", "+00:00"), "id": id, "channel_versions": versions,
+        "channel_values": {**newest.values, name: _answered(held, answers)}, "updated_channels": [name],
+    }  # fmt: skip
+    metadata = {key: value for key, value in newest.metadata.items() if key != "writes"} | {"source": "update", "step": step}
+    return _lines(standing.thread, newest, id, content, metadata)
+
+
+def _answered(held: list[Any], answers: dict[str, Inert]) -> list[Any]:
+    """The messages with each answer behind the message of its call, and behind the results that follow it already."""
+    out: list[Any] = []
+    waiting: list[Inert] = []
+    for value in held:
+        message = message_of(value) or {}
+        if message.get("type") != "tool":
+            out, waiting = [*out, *waiting], []
+        out.append(value)
+        waiting += [answers[call["id"]] for call in calls_of(message) if call.get("id") in answers]
+    return [*out, *waiting]
 
 
 def _lost_id(standing: Standing, newest: Checkpoint) -> str | None:

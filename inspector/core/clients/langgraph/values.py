@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,26 @@ def typed(kind: str, data: bytes) -> Any:
     except (Undecodable, NotJson) as error:
         return Opaque("damaged", len(data), str(error))
     return Opaque(kind, len(data), "values of this type are not read")
+
+
+def serialized(value: Any, as_json: bool = False) -> tuple[str, bytes]:
+    """(type, bytes) of a value as the serializer writes them. Raises Undecodable."""
+    if value is None and not as_json:
+        return "null", b""
+    if isinstance(value, bytes):
+        return "bytes", value
+    if as_json:
+        return "json", json.dumps(_as_json(value), ensure_ascii=False).encode()
+    return "msgpack", msgpack.encode(value)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Inert):
+        path = value.module.split(".") if value.code == JSON_CODE else ["langchain", "schema", "messages"]
+        return {"lc": 1, "type": "constructor", "id": [*path, value.name], "kwargs": _as_json(value.fields)}
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, list) else value
 
 
 def plain_json(data: Any) -> dict[str, Any]:

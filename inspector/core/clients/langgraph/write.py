@@ -5,43 +5,23 @@ A result that a repair writes says so in its message: `additional_kwargs` holds 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from ... import msgpack, tablerow
+from ... import tablerow
 from ...msgpack import MODEL, Inert
 from ...session import Row, Session
+from . import advance
 from .calls import MARK as MARK
-from .messages import message_of, messages_of
-from .standing import MODELS, Standing
+from .messages import message_of, messages_of, unanswered
+from .standing import MODELS, Standing, standing_of
 from .tasks import RECORDED, TO, Task, tasks_of
-from .thread import NO_WRITES, Cell, Checkpoint, Thread
-from .values import JSON_CODE, stored
+from .thread import NO_WRITES, Cell, Checkpoint, Thread, thread_of
+from .values import serialized, stored
 
 SQLITE, POSTGRES = "writes", "checkpoint_writes"
 COLUMNS = ("thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "task_path", "idx", "channel", "type")
 Values = list[tuple[str, Any]]
 """(channel, decoded value) of a task, in order."""
-
-
-def serialized(value: Any, as_json: bool = False) -> tuple[str, bytes]:
-    """(type, bytes) of a value as the serializer writes them. Raises Undecodable."""
-    if value is None and not as_json:
-        return "null", b""
-    if isinstance(value, bytes):
-        return "bytes", value
-    if as_json:
-        return "json", json.dumps(_as_json(value), ensure_ascii=False).encode()
-    return "msgpack", msgpack.encode(value)
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, Inert):
-        path = value.module.split(".") if value.code == JSON_CODE else ["langchain", "schema", "messages"]
-        return {"lc": 1, "type": "constructor", "id": [*path, value.name], "kwargs": _as_json(value.fields)}
-    if isinstance(value, dict):
-        return {key: _as_json(each) for key, each in value.items()}
-    return [_as_json(each) for each in value] if isinstance(value, list) else value
 
 
 def tool_message(call_id: str, tool: str, text: str, *, error: bool, id: str, mark: dict[str, Any]) -> Inert:
@@ -63,7 +43,11 @@ def other_channels(standing: Standing, checkpoint: Checkpoint, task: Task) -> Va
         for other in tasks_of(standing.thread, each):
             if other.name == task.name and other.status == RECORDED:
                 return _besides(standing.thread, other)
-    if task.name == "tools" and checkpoint.version > 2:
+    if task.name == "tools" and checkpoint.version < 3:
+        # Of an old release, whose channels today's renames and whose tasks it does not find again: the prebuilt agent has these two nodes alone.
+        nodes = {node for node in checkpoint.seen if not node.startswith("__")}
+        return [(TO + "agent", None)] if nodes <= {"agent", "tools"} else None
+    if task.name == "tools":
         asked = {
             each.name for before in standing.thread.lineage(checkpoint)[:-1] for each in tasks_of(standing.thread, before)
             if any(message["type"] == "ai" for write in each.writes for message in write.messages)
@@ -159,3 +143,16 @@ def marked(session: Session, row: Row, call_id: str) -> dict[str, Any]:
     return {}
 
 
+
+
+def open_calls(session: Session) -> list[tuple[str, str]]:
+    """(id, tool) of the calls of the conversation without a result that no task of the next step will answer."""
+    standing = standing_of(thread_of(session))
+    first = {call.get("id") for task in standing.again for call in task.calls}
+    found = unanswered([told.message for told in standing.with_recorded])
+    return [(call["id"], str(call.get("name") or "")) for call in found if isinstance(call.get("id"), str) and call["id"] not in first]
+
+
+def closed(session: Session, answers: dict[str, Inert], seed: str, at: str) -> advance.Advanced | None:
+    """The checkpoint in which open calls are answered (see `advance.closed`)."""
+    return advance.closed(standing_of(thread_of(session)), answers, seed, at)
