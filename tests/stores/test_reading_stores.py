@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from inspector.capture import store
 from inspector.capture.limits import LimitError, Limits
-from inspector.core import ids, tablerow
+from inspector.core import ids, rulebook, tablerow
 from inspector.core.errors import ReadError
 from inspector.core.inspection import inspect
 from tests.stores.recorded import KEY, Case
@@ -106,6 +106,9 @@ def test_what_was_decrypted_is_beside_the_row_and_not_in_it() -> None:
     with sqlite3.connect(f"file:{ENCRYPTED.sqlite}?mode=ro", uri=True) as connection:
         stored = {row for (row,) in connection.execute("SELECT checkpoint FROM checkpoints")}
     assert {tablerow.unpack(record)["checkpoint"] for record in records if record["table"] == "checkpoints"} == stored
+    found = rulebook.diagnose(inspect(source))
+    assert "task-outcome-unknown" in {finding.code for finding in found}
+    assert not any(finding.repairable for finding in found)  # nothing is written in plain words beside what is encrypted
 
 
 def test_a_row_is_exact_in_its_line() -> None:

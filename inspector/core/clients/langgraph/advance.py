@@ -44,7 +44,7 @@ def advanced(standing: Standing, seed: str, at: str) -> Advanced | None:
     Where the store still holds writes of the lost checkpoint, it gets its own id back, so that they belong to it again.
     """
     newest = standing.newest
-    if newest is None or not standing.lost or newest.version < 3 or newest.cell.type.endswith("+aes"):
+    if newest is None or not standing.lost or newest.version < 3 or standing.thread.encrypted():
         return None
     try:
         versions, seen, values, updated = _applied(standing, newest, seed)
@@ -69,7 +69,7 @@ def closed(standing: Standing, answers: dict[str, Inert], seed: str, at: str) ->
     """
     newest = standing.newest
     name = newest.message_channel() if newest is not None else None
-    if newest is None or name is None or newest.version < 3 or newest.cell.type.endswith("+aes"):
+    if newest is None or name is None or newest.version < 3 or standing.thread.encrypted():
         return None
     held = newest.values.get(name)
     if not isinstance(held, list) or any(not write.cell.special for task in standing.tasks for write in task.writes):

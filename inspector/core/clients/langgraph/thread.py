@@ -99,6 +99,12 @@ class Thread:
         found = self.checkpoints.get(ns)
         return found[max(found)] if found else None
 
+    def encrypted(self) -> bool:
+        """Whether an encrypting serializer wrote it: nothing is added in plain words then."""
+        cells = [write.cell for writes in self.writes.values() for write in writes]
+        cells += [*self.blobs.values(), *(each.cell for checkpoints in self.checkpoints.values() for each in checkpoints.values())]
+        return any(cell.type.endswith("+aes") for cell in cells)
+
     def count(self) -> int:
         """Checkpoints of all namespaces."""
         return sum(map(len, self.checkpoints.values()))

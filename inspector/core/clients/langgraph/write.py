@@ -39,6 +39,8 @@ def other_channels(standing: Standing, checkpoint: Checkpoint, task: Task) -> Va
     A sibling of the same step says it, else an earlier step of the branch. Before the first one has ended, only the prebuilt agents are sure:
     the answer goes back to the node that asked.
     """
+    if standing.thread.encrypted():
+        return None
     for each in [checkpoint, *reversed(standing.thread.lineage(checkpoint)[:-1])]:
         for other in tasks_of(standing.thread, each):
             if other.name == task.name and other.status == RECORDED:
