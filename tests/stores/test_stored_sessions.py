@@ -17,7 +17,6 @@ from django.urls import reverse
 
 from inspector.capture import store
 from inspector.core import repair
-from inspector.core.steps import Resolution
 from inspector.management.commands.import_sessions import candidates
 from inspector.models import IndexedRow, Session
 from inspector.queries.artifacts import source_of
@@ -88,11 +87,9 @@ def test_every_page_of_a_thread_is_drawn(name: str, owner: User, client: Client)
 def test_a_repaired_thread_is_handed_out_as_a_store(owner: User, tmp_path: Path) -> None:
     revision = bring(PARTIAL.sqlite)[0].revision
     derived = inspection_of(revision=revision)
-    key = derived.inspection.operations_open()[0]
-    said = {key: Resolution("happened", "in the ledger", by="anna")}
-    plan = repair.plan(derived.inspection, derived.findings, seed="s", at=AT, resolutions=said)
-    made = repair_session(revision=revision, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest(), resolutions=said)
-    assert made.session.verdict in ("ready", "needs-reconciliation")
+    plan = repair.plan(derived.inspection, derived.findings, seed="s", at=AT)
+    made = repair_session(revision=revision, actor=owner, seed="s", at=AT, choices={}, digest=plan.digest())
+    assert (made.number, made.session.verdict, made.counts["open_operations"]) == (2, "needs-reconciliation", 1)
     exported, packed = export_zip(revision=made, actor=owner)
     assert exported.files == ("t1.sqlite",)
     with packed, zipfile.ZipFile(io.BytesIO(packed.read())) as archive:
