@@ -1,7 +1,8 @@
 """Which files of a tree belong to which session, told by names as the client lays them out on disk. One part name scheme for all sources.
 
-Part 0 is `<id>.jsonl`. Then, by name: `<id>/…` (sub-agents, tool results), `agent-<short>.jsonl` (sub-agents of client 2.0.76, beside
-the sessions), `file-history/<id>/…`, `tasks/<id>/…`, `plans/<slug>.md`, `sessions/<pid>.json` (live-process registry).
+Part 0 is `<id>.jsonl`, or a JSON document that a client's reader recognises by its content. Then, by name: `<id>/…` (sub-agents, tool results),
+`agent-<short>.jsonl` (sub-agents of client 2.0.76, beside the sessions), `file-history/<id>/…`, `tasks/<id>/…`, `plans/<slug>.md`,
+`sessions/<pid>.json` (live-process registry).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from inspector.core import reading
 from inspector.core.errors import ReadError
 from inspector.core.jsonspans import lines, loads_object
 from inspector.core.source import Buffer, Part, Source
@@ -22,6 +24,8 @@ AGENT = re.compile(r"^agent-[A-Za-z0-9_-]+\.jsonl$")
 AGENT_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 PLAN_SLUG = re.compile(rb'"slug"\s*:\s*"([a-z0-9-]{1,200})"')
 SCAN = 1 << 20
+DOCUMENT = 64 << 20
+"""Bytes of a JSON file that is looked into."""
 
 
 @dataclass(slots=True)
@@ -45,7 +49,7 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        return self.name.removesuffix(".jsonl")
+        return self.name.removesuffix(".jsonl").removesuffix(".json")
 
     def source(self, live: Callable[[list[dict[str, object]]], str | None] | None = None) -> Source:
         """Open the parts. `live` is given the registry's entries of this session and says why one counts as live. Raises OSError, ReadError."""
@@ -106,6 +110,7 @@ def sessions_of(tree: Tree) -> Iterator[Candidate]:
     mains = [name for name in names if is_main(name, homes)]
     claimed = {name.removesuffix(".jsonl") + "/" for name in mains}
     mains = [name for name in mains if not any(name.startswith(prefix) for prefix in prefixes(name) & claimed)]
+    mains = sorted(mains + documents(tree, names, homes, claimed))
     if not mains:
         loose = [name for name in names if not name.rpartition("/")[2].startswith(".")]
         if tree.kind == "folder" or len(loose) != 1:
@@ -146,6 +151,18 @@ def is_main(name: str, homes: set[str]) -> bool:
     return "/subagents/" not in f"/{name}" and "/tool-results/" not in f"/{name}" and "/file-history/" not in f"/{name}"
 
 
+def documents(tree: Tree, names: list[str], homes: set[str], claimed: set[str]) -> list[str]:
+    """JSON documents that are sessions of their own, told by their content: files of a client's home and of a transcript's own folder are not."""
+    found = []
+    for name in names:
+        inside = any(name.startswith(f"{home}{kind}/") for home in homes for kind in ("projects", "file-history", "tasks", "plans", "sessions"))
+        if name.endswith(".json") and not inside and not prefixes(name) & claimed:
+            data = tree.files[name]()
+            if len(data) <= DOCUMENT and reading.sniff(Source(name, (Part(name, data),))) != "raw":
+                found.append(name)
+    return found
+
+
 def prefixes(name: str) -> set[str]:
     """Every folder above a name, each with a final `/`."""
     pieces = name.split("/")[:-1]
@@ -165,13 +182,15 @@ def legacy_agents(tree: Tree, names: list[str], mains: set[str]) -> dict[tuple[s
 
 
 def place_of(part: str, slug: str) -> str | None:
-    """Where a part lies in the client's home folder (`projects/…`, `file-history/…`, …).
+    """Where a part lies in the client's home folder (`projects/…`, `file-history/…`, …); a document that is a session lies anywhere.
 
     None for what belongs to a process, not to the session: the registry entry.
     """
     first = part.partition("/")[0]
     if first == "sessions":
         return None
+    if "/" not in part and not part.endswith(".jsonl"):
+        return part
     if "/" in part and first in ("file-history", "tasks", "plans"):
         return part
     return f"projects/{slug}/{part}"

@@ -66,6 +66,8 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
     writer = getattr(reading.CLIENTS[session.client], "write", None)
     if writer is None:
         raise PlanError(f"sessions of {session.client} can't be forked yet")
+    if not forks(session.client):
+        raise PlanError("A checkpoint is data, not a session: every resume makes a new session from it", hint="Export it and give the copy an id")
     if new_id == session.id or any(new_id in part.name for part in session.source.parts):
         raise PlanError(f"{new_id} is this session's own id", hint="Give another --new-id")
     if hasattr(reading.CLIENTS[session.client], "copied"):
@@ -80,6 +82,12 @@ def fork(inspection: Inspection, *, new_id: str, at: str, row: str | None = None
         made.notes += _come_along(inspection, session.row(row), branch)
     _sound(start, made)
     return made
+
+
+def forks(client: str) -> bool:
+    """Whether sessions of a client can be forked."""
+    module = reading.CLIENTS.get(client)
+    return hasattr(module, "copied") or hasattr(getattr(module, "write", None), "forked")
 
 
 def _copied(inspection: Inspection, new_id: str, ref: str | None) -> Fork:

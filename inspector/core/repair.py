@@ -20,6 +20,7 @@ from .edits import Edit, InsertRow, Step
 from .errors import ApplyError, PlanError
 from .findings import Finding, above_info
 from .inspection import Inspection
+from .request import DIALECTS
 from .session import BlockKind
 from .source import Source
 from .splice import splice
@@ -144,7 +145,7 @@ def _plan(inspection: Inspection, findings: list[Finding], seed: str, at: str, r
     context: Context | None = None
     steps: list[Step] = []
     lineage = {row.ref: row.ref for row in first.session.rows}
-    while writer is not None:
+    while writer is not None and current.session.can_be_edited():
         context = Context(current, writer, seed, at, resolutions, choices, origins, added, taken, began)
         steps = _branch_kept(last, context, steps) or _round(context, found, times) or _left_out(first, context)
         if not steps:
@@ -191,7 +192,9 @@ def _edits(steps: tuple[Step, ...] | list[Step]) -> list[Edit]:
 
 def _branch_kept(last: Inspection, context: Context, steps: list[Step]) -> list[Step]:
     """Where the steps of the last round made the client go on at another branch without anybody's wish, a bookmark for the old one."""
-    if last.state.refused is not None or not last.state.leaf or any(step.finding in DECIDES_BRANCH or step.id == KEEP for step in steps):
+    if not hasattr(context.write, "last_prompt_row") or last.state.refused is not None or not last.state.leaf:
+        return []
+    if any(step.finding in DECIDES_BRANCH or step.id == KEEP for step in steps):
         return []
     known = context.looked.by_id
     line = index.of(last).ancestors(last.row(last.state.leaf))
@@ -225,7 +228,7 @@ def _round(context: Context, findings: list[Finding], times: Counter[str]) -> li
         for finding in findings:
             rule = phase.get(finding.code)
             fix = getattr(rule, "fix", None)
-            if fix is None or any(ref.startswith("+") for ref in finding.rows):
+            if fix is None or not _mends(context, finding) or any(ref.startswith("+") for ref in finding.rows):
                 continue
             before = context.added
             step: Step | None = fix(context.inspection, finding, context)
@@ -248,6 +251,10 @@ def _round(context: Context, findings: list[Finding], times: Counter[str]) -> li
     return []
 
 
+def _mends(context: Context, finding: Finding) -> bool:
+    return rulebook.mends(context.session.client, finding.code)
+
+
 def _decisions(context: Context, findings: list[Finding]) -> list[Step]:
     """Steps that offer a choice and change nothing by default."""
     context.done.clear()
@@ -256,7 +263,7 @@ def _decisions(context: Context, findings: list[Finding]) -> list[Step]:
         for finding in findings:
             fix = getattr(phase.get(finding.code), "fix", None)
             in_file = not any(ref.startswith("+") for ref in finding.rows)
-            step: Step | None = fix(context.inspection, finding, context) if fix and in_file else None
+            step: Step | None = fix(context.inspection, finding, context) if fix and in_file and _mends(context, finding) else None
             if step is not None and step.choices and not step.edits:
                 steps.append(step)
     return _numbered(steps)
@@ -298,20 +305,10 @@ def _nothing_lost(before: Inspection, plan: Plan) -> None:
     if before.request is None or after.request is None:
         return
     declared = json.dumps([step.details for step in plan.steps() if step.chosen == LEAVE_OUT or step.chosen != next(iter(step.choices), None)])
-    lost = sorted(call for call in sent_calls(before) - sent_calls(after) if call not in declared)
+    dialect = DIALECTS[before.state.dialect]
+    lost = sorted(call for call in dialect.sent_calls(before.state) - dialect.sent_calls(after.state) if call not in declared)
     if lost:
         raise PlanError(f"the repair would lose the call {lost[0]} without saying so", hint="Report this as a fault of the inspector")
-
-
-def sent_calls(inspection: Inspection) -> set[str]:
-    """Ids of the calls in the derived request."""
-    return {
-        block["id"]
-        for message in inspection.state.messages
-        if isinstance(message.content, list)
-        for block in message.content
-        if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str)
-    }
 
 
 def report(plan: Plan) -> dict[str, Any]:

@@ -17,10 +17,12 @@ def verdict(inspection: Inspection, findings: list[Finding]) -> str:
     """ready | needs-repair | needs-reconciliation | live | blocked | finished."""
     if inspection.session.source.hints.get("live"):
         return "live"
-    if inspection.state.refused is not None:
+    if inspection.state.refused is not None and not inspection.state.finished:
         return "blocked"
     if any(op.state == "uncertain" for op in inspection.operations):
         return "needs-reconciliation"
+    if inspection.state.refused is not None:
+        return "finished"
     if any(f.severity in (Severity.FATAL, Severity.ERROR) for f in findings):
         return "needs-repair"
     return "finished" if inspection.state.finished else "ready"
@@ -32,6 +34,8 @@ def summary(inspection: Inspection, findings: list[Finding]) -> str:
     said = verdict(inspection, findings)
     if said == "live":
         return f"A client may have this session open ({inspection.session.source.hints['live']}): close it first."
+    if said == "finished" and state.refused is not None:
+        return f"Nothing is left to do: {state.refused}."
     if said == "blocked":
         return f"This session can't be resumed: {state.refused}."
     blocking = [finding for finding in findings if finding.severity in (Severity.FATAL, Severity.ERROR)]

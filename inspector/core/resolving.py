@@ -11,7 +11,6 @@ from .inspection import Inspection
 from .operations import Operation, answered, by_ledger, left_out
 from .session import Block, BlockKind, Row
 from .steps import Context, Resolution, step
-from .symptoms import stand_in
 
 CODE = "uncertain-operation"
 LOOK_FIRST = "Before you rely on it or run it again, look at the files that it touches and at the status of its task."
@@ -151,25 +150,11 @@ def _reworded(context: Context, row: Row, number: int, block: Block, resolution:
 
 def _rewrite(context: Context, row: Row, number: int, block: Block, resolution: Resolution, operation: Operation | None) -> list[Step]:
     value = context.value(row)
-    stored = value.get(context.write.MARK)
-    stored = stored if isinstance(stored, dict) else {}
+    stored = context.write.mark_of(value)
     id = context.step_id(CODE, row)
     mark = mark_for(context, id, resolution, operation.key if operation else None)
     if (stored.get("resolution"), stored.get("says")) == (mark["resolution"], mark.get("says")):
         return []
-    content = list(value["message"]["content"])
-    old = content[number].get("content")
-    text = text_for(resolution)
-    ours = "resolution" in stored or (isinstance(old, str) and stand_in(old))
-    if ours:
-        content[number] = {**content[number], "content": text, "is_error": is_error(resolution)}
-    elif isinstance(old, list):
-        content[number] = {**content[number], "content": [*old, {"type": "text", "text": text}]}
-    else:
-        content[number] = {**content[number], "content": f"{old}\n\n{text}" if old else text}
-    changed = {**value, "message": {**value["message"], "content": content}, context.write.MARK: mark}
-    if ours:
-        changed.pop("toolDenialKind", None)
-        changed["toolUseResult"] = text
+    changed = context.write.with_result(value, number, text_for(resolution), is_error(resolution), mark)
     why = f"A person says about {block.id}: {resolution.outcome}. The model is told so in the result of the call."
     return [step(CODE, id, [row], [context.rewrite(row, changed)], why, details={"call": block.id or ""})]

@@ -9,6 +9,7 @@ from . import reading
 from .findings import Finding, Severity
 from .inspection import Inspection
 from .rules import (
+    already_done,
     api_error_row,
     bad_timestamp,
     bad_tool_input,
@@ -16,6 +17,7 @@ from .rules import (
     child_before_parent,
     compacted_bloat,
     content_after_call,
+    context_overflow,
     cwd_drift,
     dangling_parent,
     double_dispatch,
@@ -32,6 +34,7 @@ from .rules import (
     half_compaction,
     hidden_late_result,
     image_limits,
+    inconsistent_step,
     injected_system_prompt,
     interleaved_writers,
     interrupted_turn,
@@ -51,9 +54,11 @@ from .rules import (
     odd_bytes,
     open_background_task,
     open_turn,
+    open_vote,
     orphan_result,
     oversized_row,
     parent_cycle,
+    partial_response,
     pending_approval,
     pending_interrupt,
     progress_bloat,
@@ -77,17 +82,20 @@ from .rules import (
     split_server_tool_pair,
     stale_attempt,
     stale_last_prompt,
+    step_not_advanced,
     stored_cache_control,
     string_content,
     task_outcome_unknown,
     thinking_only,
     thinking_other_model,
+    transcript_undecodable,
     truncated_tail,
     uncertain_operation,
     unmerged_worktree,
     unmerged_writes,
     unparseable_row,
     unresolved_call,
+    work_after_saved_step,
 )
 
 RULES: tuple[ModuleType, ...] = (
@@ -165,6 +173,14 @@ RULES: tuple[ModuleType, ...] = (
     unmerged_worktree,
     removed_worktree,
     cwd_drift,
+    step_not_advanced,
+    inconsistent_step,
+    transcript_undecodable,
+    partial_response,
+    work_after_saved_step,
+    open_vote,
+    already_done,
+    context_overflow,
     image_limits,
     long_tool_name,
     bad_tool_input,
@@ -184,7 +200,11 @@ TRANSCRIPTS = ("claude-code", "raw")
 
 
 def rules_of(client: str) -> list[ModuleType]:
-    """The rules that a client's sessions are tried by, in order: those that name it (`CLIENTS`), and those for every one."""
+    """The rules that a client's sessions are tried by, in order: those whose codes it names (`FINDS`); where it names none, those that name it
+    (`CLIENTS`) and those for every one."""
+    codes: frozenset[str] | None = getattr(reading.CLIENTS[client], "FINDS", None)
+    if codes is not None:
+        return [rule for rule in RULES if not codes.isdisjoint(rule.CODES) or rule is request_problems]
     return [rule for rule in RULES if rule in EVERY or client in getattr(rule, "CLIENTS", TRANSCRIPTS)]
 
 
@@ -192,7 +212,7 @@ def diagnose(inspection: Inspection) -> list[Finding]:
     """Findings of every rule, in rule order. A problem of the request that a rule has already named makes that finding no second one,
     but as severe as the problem is. That the client refuses the session can be repaired where one of its causes can."""
     found: list[Finding] = []
-    writes = hasattr(reading.CLIENTS[inspection.session.client], "write")
+    writes = hasattr(reading.CLIENTS[inspection.session.client], "write") and inspection.session.can_be_edited()
     named: dict[tuple[str, str], int] = {}
     for rule in rules_of(inspection.session.client):
         for finding in rule.find(inspection):
@@ -202,15 +222,21 @@ def diagnose(inspection: Inspection) -> list[Finding]:
             if same:
                 continue
             named.update(((finding.code, row), len(found)) for row in finding.rows)
-            mends = finding.severity is not Severity.INFO and any(finding.code in phase for phase in PHASES)
-            mends = mends and (not hasattr(rule, "mends") or rule.mends(inspection, finding))
-            found.append(replace(finding, repairable=mends and writes))
-    mends = any(finding.repairable for finding in found if finding.code not in resume_refused.CODES)
+            repairable = finding.severity is not Severity.INFO and mends(inspection.session.client, finding.code)
+            repairable = repairable and (not hasattr(rule, "mends") or rule.mends(inspection, finding))
+            found.append(replace(finding, repairable=repairable and writes))
+    some = any(finding.repairable for finding in found if finding.code not in resume_refused.CODES)
     return [
-        finding if finding.code not in resume_refused.CODES or mends or resume_refused.misleading(inspection) is not None
+        finding if finding.code not in resume_refused.CODES or some or resume_refused.misleading(inspection) is not None
         else replace(finding, repairable=False)
         for finding in found
     ]  # fmt: skip
+
+
+def mends(client: str, code: str) -> bool:
+    """Whether a repair of a client's session can mend a finding of this code."""
+    codes: frozenset[str] | None = getattr(reading.CLIENTS[client], "MENDS", None)
+    return (codes is None or code in codes) and any(code in phase for phase in PHASES)
 
 
 PAGES: dict[str, str] = {code: rule.__doc__ or "" for rule in RULES for code in rule.CODES}
@@ -226,10 +252,14 @@ PHASES: tuple[dict[str, ModuleType], ...] = tuple(
         (string_content, thinking_only, empty_text, empty_content, api_error_row),
         (hidden_late_result, duplicate_call_id, duplicate_result, split_server_tool_pair),
         (result_not_adjacent,),
+        (transcript_undecodable,),
         (orphan_result, unresolved_call),
         (lost_checkpoint,),
         (task_outcome_unknown,),
+        (partial_response, work_after_saved_step),
         (legacy_attachment, invalid_permission_mode, restored_edit_mode, image_limits, long_tool_name, bad_tool_input, stored_cache_control),
+        (step_not_advanced, inconsistent_step),
+        (context_overflow,),
         (open_turn,),
     )
 )

@@ -14,6 +14,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, NamedTuple
 
+from .documents import Document
 from .jsonspans import loads
 from .source import Source, Span
 
@@ -44,6 +45,8 @@ class RowKind(StrEnum):
     DAMAGED = "damaged"
     """Not a record: broken, NUL, scalar, spliced or truncated bytes; `damage` says which."""
     BLANK = "blank"
+    FRAME = "frame"
+    """Brackets of a JSON document."""
     BLOB = "blob"
     """A whole part that is no transcript: persisted tool output, backup, plan, metadata file."""
 
@@ -124,6 +127,8 @@ class Session:
     title: str | None = None
     agents: dict[int, str] = field(default_factory=dict)
     """Part number -> agent id, for sub-agent transcripts."""
+    documents: dict[int, Document] = field(default_factory=dict, repr=False)
+    """Part number -> the document that its rows are the pieces of; parts of JSON Lines have none."""
     _values: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False)
     _by_ref: dict[str, Row] = field(default_factory=dict, repr=False)
     _by_type: dict[str, list[Row]] = field(default_factory=dict, repr=False)
@@ -152,15 +157,24 @@ class Session:
         """The row's exact bytes, newline included."""
         return self.source.bytes_of(row.span)
 
+    def body_of(self, row: Row) -> bytes:
+        """What the row says in plain JSON: its bytes; of a document's row the member or element that it holds, in whatever form; b"" for brackets."""
+        document = self.documents.get(row.part)
+        return document.pieces[row.index].body if document else self.bytes_of(row)
+
+    def can_be_edited(self) -> bool:
+        """Whether a repair may change rows: a damaged document is read whole or not at all, so that no edit makes it sound."""
+        return not any(row.damage for row in self.rows if row.part in self.documents) if self.documents else True
+
     def value(self, row: Row) -> Any:
         """The row's parsed JSON value, or None for rows that hold none. Kept for the last few thousand rows asked for."""
-        if row.damage or row.kind in (RowKind.BLANK, RowKind.BLOB):
+        if row.damage or row.kind in (RowKind.BLANK, RowKind.BLOB, RowKind.FRAME):
             return None
         key = (row.part, row.index)
         if key not in self._values:
             if len(self._values) >= 4096:
                 self._values.clear()
-            self._values[key] = loads(self.bytes_of(row))
+            self._values[key] = loads(self.body_of(row))
         return self._values[key]
 
     def record(self, row: Row) -> dict[str, Any]:

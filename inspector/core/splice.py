@@ -1,6 +1,7 @@
 """Edits -> splices: the new parts of a source. Bytes that no edit names are copied as they stand.
 
-A row may carry one ReplaceRow or DropRow, or any CutBytes and SplitRow together, and any number of InsertRow after it.
+A row may carry one ReplaceRow or DropRow, or any CutBytes and SplitRow together, and any number of InsertRow after it. Rows of a JSON document
+are replaced, dropped and inserted only, and the edits' data are bodies: what the row says in plain JSON.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from .documents import common
 from .edits import CutBytes, DropRow, Edit, InsertRow, ReplaceRow, SplitRow
 from .errors import ApplyError
 from .session import Row, RowKind, Session
@@ -52,7 +54,9 @@ def splice(session: Session, edits: Iterable[Edit]) -> Spliced:
     for row in session.rows:
         rows_of[row.part].append(row)
     for number in rows_of:
-        if number in touched:
+        if number in touched and number in session.documents:
+            parts[number] = _document(session, number, rows_of[number], by_row, first if number == MAIN else [], result)
+        elif number in touched:
             parts[number] = _part(session, number, rows_of[number], by_row, first if number == MAIN else [], result)
         else:
             result.lineage.update((row.ref, row.ref) for row in rows_of[number])
@@ -64,9 +68,8 @@ def _grouped(session: Session, edits: Iterable[Edit]) -> tuple[dict[str, _RowEdi
     by_row: dict[str, _RowEdits] = {}
     first: list[InsertRow] = []
     for edit in edits:
-        if isinstance(edit, InsertRow) and not edit.data.endswith(b"\n"):
-            raise ApplyError("an inserted row must end with a newline", hint="This is a fault of the rule that planned it")
         if edit.row is None:
+            _one_line(edit)
             first.append(edit)
             continue
         try:
@@ -75,6 +78,8 @@ def _grouped(session: Session, edits: Iterable[Edit]) -> tuple[dict[str, _RowEdi
             raise ApplyError(f"the plan names row {edit.row}, which these bytes do not have", hint="Make the plan again") from None
         of_row = by_row.setdefault(edit.row, _RowEdits())
         if isinstance(edit, InsertRow):
+            if row.part not in session.documents:
+                _one_line(edit)
             of_row.inserts.append(edit)
         elif isinstance(edit, CutBytes):
             _inside(row, edit.start, edit.end)
@@ -90,6 +95,11 @@ def _grouped(session: Session, edits: Iterable[Edit]) -> tuple[dict[str, _RowEdi
         if of_row.change is not None and (of_row.cuts or of_row.splits):
             raise ApplyError(f"one step rewrites row {edit.row} and another cuts it", row.span, "This is a fault of the plan")
     return by_row, first
+
+
+def _one_line(edit: Edit) -> None:
+    if isinstance(edit, InsertRow) and not edit.data.endswith(b"\n"):
+        raise ApplyError("an inserted row must end with a newline", hint="This is a fault of the rule that planned it")
 
 
 def _inside(row: Row, start: int, end: int) -> None:
@@ -137,6 +147,25 @@ def _part(session: Session, number: int, rows: list[Row], by_row: dict[str, _Row
                 added(insert)
     out.append(bytes(part.data[copied : len(part.data)]))
     return Part(part.name, b"".join(out))
+
+
+def _document(session: Session, number: int, rows: list[Row], by_row: dict[str, _RowEdits], first: list[InsertRow], result: Spliced) -> Part:
+    """A part that is a JSON document, with other bodies."""
+    part, document = session.source.parts[number], session.documents[number]
+    if first or any(of_row.cuts or of_row.splits for ref, of_row in by_row.items() if session.row(ref).part == number):
+        raise ApplyError("rows of a document can only be replaced, left out or added", hint="This is a fault of the rule that planned it")
+    edits = {row.index: by_row[row.ref] for row in rows if row.ref in by_row}
+    changes = {index: each.change.data if isinstance(each.change, ReplaceRow) else None for index, each in edits.items() if each.change is not None}
+    data, order = document.rebuilt(changes, {index: [insert.data for insert in each.inserts] for index, each in edits.items()})
+    for place, piece in enumerate(order):
+        if isinstance(piece, int):
+            result.lineage[f"{number}:{place}"] = rows[piece].ref
+        else:
+            result.added[f"{number}:{place}"] = edits[piece[0]].inserts[piece[1]].ref
+    same = common(document.data, data)
+    end = common(document.data[same:][::-1], data[same:][::-1])
+    result.changed_bytes += len(document.data) + len(data) - 2 * (same + end)
+    return Part(part.name, data)
 
 
 def _end_line(out: list[bytes], result: Spliced, row: Row) -> None:

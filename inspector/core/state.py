@@ -99,6 +99,8 @@ class RuntimeState:
     """Works the facts out: they are wanted on pages and in answers, not where only a verdict is."""
     _facts: list[Fact] | None = None
     refused: str | None = None
+    around: dict[str, Any] | None = None
+    """What stands around the messages in the body, where the transcript itself has the body's form."""
     added_at_send: list[str] = field(default_factory=list)
     system: list[str] | None = None
     """System prompt that the transcript itself would inject, where it does."""
@@ -107,7 +109,7 @@ class RuntimeState:
     runs_first: list[dict[str, Any]] | None = None
     """Frameworks only: tasks that would run again before the request (`name`, `id`, `status`, `calls`, `row`)."""
     finished: bool = False
-    """Frameworks only: nothing is left to do, a resume without new input does nothing."""
+    """Frameworks only: nothing is left to do, a resume without new input does nothing (a workflow that is done is refused as well)."""
     tools: list[Any] | None = None
     """Tool schemas of the last recorded request, where recorded."""
 

@@ -23,6 +23,7 @@ class Reason(StrEnum):
     """Stable codes of reasons; `SENTENCES` says each in words."""
 
     BLANK = "blank-line"
+    FRAME = "brackets"
     DAMAGED = "damaged-line"
     READING_STOPPED = "reading-stopped"
     UNKNOWN_TYPE = "unknown-type"
@@ -47,6 +48,7 @@ class Reason(StrEnum):
     ATTACHMENT_NOT_SENT = "attachment-not-sent"
     NOT_A_TRANSCRIPT = "not-a-transcript"
     MALFORMED = "malformed"
+    NOT_RESTORED = "not-restored"
     REFUSED = "refused"
     OLDER_STATE = "older-state"
     SUBGRAPH = "subgraph"
@@ -56,6 +58,7 @@ class Reason(StrEnum):
 
 SENTENCES: dict[Reason, str] = {
     Reason.BLANK: "blank line",
+    Reason.FRAME: "brackets of the document, which hold no value",
     Reason.DAMAGED: "the line is damaged and no record can be read from it",
     Reason.READING_STOPPED: "this client stops reading the file before this row",
     Reason.UNKNOWN_TYPE: "no known row type; the client ignores it",
@@ -80,6 +83,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.ATTACHMENT_NOT_SENT: "the client does not send this kind of context",
     Reason.NOT_A_TRANSCRIPT: "a file beside the transcript",
     Reason.MALFORMED: "the record lacks what its type needs",
+    Reason.NOT_RESTORED: "the transcript can't be restored, so that the work goes on in a clean session without it",
     Reason.REFUSED: "the client would not resume this session",
     Reason.OLDER_STATE: "an earlier checkpoint; only the newest one of the branch goes on",
     Reason.SUBGRAPH: "belongs to a subgraph's own state",

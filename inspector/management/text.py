@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.core import wording
+from inspector.core.dialects.messages import blocks_of, messages_of
 from inspector.core.findings import Finding
 from inspector.core.operations import Operation
 from inspector.models import Session
@@ -65,10 +66,15 @@ def next_step(doc: dict[str, Any]) -> str:
     if doc["verdict"] == "live":
         return "close the client that has it open"
     if open_keys:
-        return f"check the target; then repair {path} --out NEW.jsonl{resolves}"
+        return f"check the target; then repair {path} --out {new(doc['path'])}{resolves}"
     if any(found["repairable"] for found in doc["findings"]):
-        return f"repair {path} --out NEW.jsonl"
+        return f"repair {path} --out {new(doc['path'])}"
     return "nothing here can be repaired" if doc["refused"] else "it can be resumed as it is"
+
+
+def new(path: str) -> str:
+    """What a repaired file may be called: with the ending of the one that it comes from."""
+    return "NEW.json" if path.endswith(".json") else "NEW.jsonl"
 
 
 def open_ends(findings: list[Finding], operations: list[Operation], path: str | None = None) -> list[str]:
@@ -76,7 +82,7 @@ def open_ends(findings: list[Finding], operations: list[Operation], path: str | 
     lines = [f"Remains: {found.code} at {', '.join(found.rows[:3]) or 'the session'}: {clean(found.message, 400)}" for found in findings]
     for one in operations:
         if one.state == "uncertain":
-            by = f"repair {clean(shlex.quote(path))} --out NEW.jsonl" if path else "repair again with"
+            by = f"repair {clean(shlex.quote(path))} --out {new(path)}" if path else "repair again with"
             named = clean(wording.operation(one.tool, one.arguments))
             lines.append(f"Open: {named}. Check the target, then {by} --resolve {one.key}=happened (or =did-not-happen).")
     return lines
@@ -100,9 +106,10 @@ def _block(block: Any) -> str:
 
 
 def _request(request: dict[str, Any]) -> Iterator[str]:
-    yield f"Next request: {wording.count(len(request['body'].get('messages', [])), 'message')} to {request['model']}"
-    for number, message in enumerate(request["body"].get("messages", [])):
-        content = message.get("content")
+    messages = messages_of(request["body"])
+    yield f"Next request: {wording.count(len(messages), 'message')} to {request['model']}"
+    for number, message in enumerate(messages):
+        content = blocks_of(message)
         blocks = [*(content if isinstance(content, list) else [content]), *(message.get("tool_calls") or ())]
         yield f"  {number:>3} {message.get('role') or message.get('type') or '':<10}{clean(' | '.join(filter(None, map(_block, blocks))))}"
     for task in request.get("runs_first") or ():

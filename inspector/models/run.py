@@ -41,13 +41,15 @@ class Lease(models.Model):
 
 
 class Checkpoint(models.Model):
-    """A business boundary that an application passed: a completed read, a saved proposal, an approval, a resolved mutation."""
+    """A boundary that an application passed: a completed read, a saved proposal, an approval, a resolved mutation; or its state before the system
+    suspends it."""
 
     class Kind(models.TextChoices):
         READ = "completed-read", "Read completed"
         PROPOSAL = "saved-proposal", "Proposal saved"
         APPROVAL = "approval", "Approved"
         MUTATION = "resolved-mutation", "Change settled"
+        SUSPENSION = "before-suspension", "Saved before a suspension"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
     kind = models.CharField(max_length=20, choices=Kind.choices)

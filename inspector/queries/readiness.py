@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from inspector.core import reading
 from inspector.models import Evidence, Lease, Operation, Revision, Session
 from inspector.models.clock import DatabaseNow
 from inspector.models.roles import DECIDE, HANDLE
@@ -51,8 +52,8 @@ class Asked:
 def lines(session: Session, asked: Asked = Asked()) -> list[Line]:
     """All conditions, in the order in which a person meets them."""
     return [
-        _lease(session, asked), *_known(session), _transcript(session), *_source(session, asked), *_approvals(session), _policy(session),
-        *_targets(session), _permissions(session, asked),
+        _lease(session, asked), *_known(session), _transcript(session), *_source(session, asked), *_responding(session, asked), *_approvals(session),
+        _policy(session), *_targets(session), _permissions(session, asked),
     ]  # fmt: skip
 
 
@@ -155,6 +156,16 @@ def _source(session: Session, asked: Asked) -> Iterator[Line]:
         yield Line("live", True, "No client has it open." if own else f"{who} says that no client has it open.")
     else:
         yield Line("live", False, "It was uploaded, so we can't see whether a client has it open.")
+
+
+def _responding(session: Session, asked: Asked) -> Iterator[Line]:
+    """Whether the session is making a response, for clients of which nothing outside tells that: not known counts as yes."""
+    if not getattr(reading.CLIENTS.get(session.client), "UNKNOWN_IS_RESPONDING", False):
+        return
+    if asked.attested:
+        yield Line("responding", True, f"{asked.attested} says that no response is being made.")
+    else:
+        yield Line("responding", False, "Nobody knows whether its session is making a response: look, and say that it is not.")
 
 
 def _approvals(session: Session) -> Iterator[Line]:

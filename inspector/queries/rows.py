@@ -18,7 +18,7 @@ WINDOW = 200
 SHOWN = {
     "all": Q(),
     "messages": Q(kind="message"),
-    "left-out": Q(pointers="", reason__gt="") & ~Q(reason__in=("record", "progress", "not-a-transcript", "blank-line")),
+    "left-out": Q(pointers="", reason__gt="") & ~Q(reason__in=("record", "progress", "not-a-transcript", "blank-line", "brackets")),
 }
 """Named filters of the grid. `problems` is made of the findings' refs: see `matching`."""
 PROBLEMS = 10_000
@@ -86,14 +86,21 @@ class _Parts(dict):  # type: ignore[type-arg]
         return self[number]
 
 
-def search(*, revision: Revision, text: str, part: int | None = None, limit: int = 200) -> list[str]:
-    """Refs of rows whose bytes hold `text`, ignoring case, as stored in JSON; in order, at most `limit`. Reads every frame once."""
+def pattern_of(text: str) -> re.Pattern[bytes] | None:
+    """What finds a text as JSON may write it, ignoring case; None for no text."""
     wanted = clean(text).strip()
     if not wanted:
-        return []
+        return None
     escaped = {wanted.encode(), *(json.dumps(wanted, ensure_ascii=ascii_only)[1:-1].encode() for ascii_only in (True, False))}
-    pattern = re.compile(b"|".join(re.escape(form) for form in sorted(escaped)), re.IGNORECASE)
-    longest = max(map(len, escaped))
+    return re.compile(b"|".join(re.escape(form) for form in sorted(escaped)), re.IGNORECASE)
+
+
+def search(*, revision: Revision, text: str, part: int | None = None, limit: int = 200) -> list[str]:
+    """Refs of rows whose bytes hold `text`, ignoring case, as stored in JSON; in order, at most `limit`. Reads every frame once."""
+    pattern = pattern_of(text)
+    if pattern is None:
+        return []
+    longest = len(pattern.pattern)
     numbers = [part] if part is not None else list(revision.parts.filter(rows__gt=0).order_by("number").values_list("number", flat=True))
     found: list[str] = []
     for number in numbers:

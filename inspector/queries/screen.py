@@ -15,6 +15,9 @@ from inspector.models import IndexedRow, Revision
 from inspector.models import Session as StoredSession
 
 from .artifacts import part_bytes
+from .derivation import inspection_of
+from .rows import pattern_of, slices
+from .rows import search as search_bytes
 
 PREVIEW = 240
 BEFORE = 410
@@ -34,8 +37,10 @@ def with_screen(*, revision: Revision, rows: Iterable[IndexedRow], limit: int = 
     for number, found in groupby(sorted(rows, key=lambda row: row.seq), key=lambda row: row.part):
         mine = list(found)
         data = part_bytes(revision=revision, number=number)
-        if hasattr(client, "screen_items"):
+        if by_line(client) and hasattr(client, "screen_items"):
             _show(client, revision, data, mine, limit)
+        elif hasattr(client, "words"):
+            _show_whole(client, revision, mine, limit)
         for row in mine:
             if row.kind == "damaged":
                 row.preview = data[row.start : min(row.end, row.start + limit)].decode("utf-8", "replace").strip()
@@ -76,6 +81,41 @@ def _show(client: Any, revision: Revision, data: Buffer, mine: list[IndexedRow],
             row.screen_role, row.folded, row.preview = item.role, item.folded, item.text[:limit]
         else:
             row.preview = (getattr(light.extra, "text", None) or "")[:limit]
+
+
+def by_line(client: Any) -> bool:
+    """Whether a client's rows are lines that are read one by one; others are read from the whole session."""
+    return hasattr(client, "read_line") or not hasattr(client, "screen_items")
+
+
+def _show_whole(client: Any, revision: Revision, mine: list[IndexedRow], limit: int) -> None:
+    session = inspection_of(revision=revision).inspection.session
+    for row in mine:
+        light = session.row(row.ref)
+        item = next(iter(client.screen_items(session, [light])), None)
+        if item is not None:
+            row.screen_role, row.folded, row.preview = item.role, item.folded, item.text[:limit]
+        else:
+            row.preview = client.words(session, light)[:limit]
+
+
+def bodies(*, revision: Revision, rows: Iterable[IndexedRow]) -> list[bytes]:
+    """What each row says in plain JSON: its exact bytes, for rows that are lines. Raises OSError, ReadError."""
+    rows = list(rows)
+    if by_line(reading.CLIENTS.get(revision.session.client)):
+        return slices(revision=revision, rows=rows)
+    session = inspection_of(revision=revision).inspection.session
+    return [session.body_of(session.row(row.ref)) for row in rows]
+
+
+def search(*, revision: Revision, text: str, part: int | None = None, limit: int = 200) -> list[str]:
+    """Refs of rows that hold `text`, as `rows.search` finds them; of a document's rows in what they say, in whatever form they are stored."""
+    if by_line(reading.CLIENTS.get(revision.session.client)):
+        return search_bytes(revision=revision, text=text, part=part, limit=limit)
+    pattern = pattern_of(text)
+    session = inspection_of(revision=revision).inspection.session
+    rows = (row for row in session.rows if part is None or row.part == part)
+    return [row.ref for row in rows if pattern is not None and pattern.search(session.body_of(row))][:limit]
 
 
 def _stopped(row: Row) -> bool:

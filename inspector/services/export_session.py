@@ -16,9 +16,10 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from inspector.capture.langgraph_export import exported as file_of
+from inspector.core import reading
 from inspector.core.jsonspans import lines
 from inspector.core.masking import mask_bytes
-from inspector.core.source import Part
+from inspector.core.source import Part, Source
 from inspector.models import Revision, RevisionPart
 from inspector.models.roles import HANDLE
 from inspector.queries.artifacts import files_of, open_artifact, source_of
@@ -152,8 +153,14 @@ def _masked(part: Part) -> Iterator[bytes]:
     if part.name.endswith(".jsonl"):
         for _, _, line in lines(part.data):
             yield mask_bytes(line)
-    else:
-        yield mask_bytes(part.data[0 : len(part.data)])
+        return
+    data = bytes(part.data[0 : len(part.data)])
+    source = Source(part.name, (Part(part.name, data),))
+    document = reading.read(source).documents.get(0) if reading.sniff(source) != "raw" else None
+    if document is not None and document.whole:  # a secret may stand in a value that is stored as base64
+        masked = {number: mask_bytes(piece.body) for number, piece in enumerate(document.pieces) if piece.kind in ("member", "element")}
+        data, _ = document.rebuilt({number: body for number, body in masked.items() if body != document.pieces[number].body}, {})
+    yield mask_bytes(data)
 
 
 def _said(revision: Revision, written: list[tuple[str, str, int]], masked: bool, actor: AbstractBaseUser | None) -> Exported:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from django.utils import timezone
 
 from inspector.core import reading
+from inspector.core.dialects.messages import messages_of
 from inspector.core.findings import Severity
 from inspector.core.session import RowKind
 from inspector.models import Finding, Revision, Session
@@ -53,7 +54,7 @@ def counts_of(derivation: Derivation) -> dict[str, int]:
         "open_operations": len(looked.operations_open()),
         "size": sum(len(part.data) for part in looked.session.source.parts),
         "problems": len(looked.request.problems) if looked.request else 0,
-        "sent": len(looked.request.body.get("messages") or ()) if looked.request else 0,
+        "sent": len(messages_of(looked.request.body)) if looked.request else 0,
     } | dict.fromkeys(SEVERITIES.values(), 0)
     for finding in derivation.findings:
         counts[SEVERITIES[finding.severity]] += 1

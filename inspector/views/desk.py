@@ -17,7 +17,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
-from inspector.core import reading
+from inspector.core import fork, reading
+from inspector.core.dialects.messages import messages_of
 from inspector.core.findings import Severity
 from inspector.core.jsonspans import NotJson, loads
 from inspector.core.state import ResumeAs
@@ -31,7 +32,7 @@ from .drawing import minimap
 SHOWS = {"all": "All rows", "messages": "Messages", "problems": "Problems", "left-out": "Left out"}
 HOWS = ("normal", "fork", "path", "switch")
 PART, IDX, UUID, POINTERS, REASON = map(indexing.COLUMNS.index, ("part", "idx", "uuid", "pointers", "reason"))
-SILENT = ("record", "progress", "not-a-transcript", "blank-line")
+SILENT = ("record", "progress", "not-a-transcript", "blank-line", "brackets")
 """Reasons that the filter "left out" passes over, as the stored index does."""
 MARKS = {"compaction": "c", "damaged": "p", "call": "p", "fatal": "p", "error": "p", "warning": "w", "info": "o"}
 AGENTS = 200
@@ -119,6 +120,11 @@ class Desk:
     def part_href(self, name: str, **changes: Any) -> str:
         return reverse(name, args=[self.session.pk]) + "?" + self.query(**changes)
 
+    @property
+    def forks(self) -> bool:
+        """Whether sessions of this client can be forked."""
+        return fork.forks(self.session.client)
+
     # rows
 
     @cached_property
@@ -130,7 +136,7 @@ class Desk:
         """`seq` of the rows that the search inside finds; None without one."""
         if not self.find:
             return None
-        refs = stored.search(revision=self.revision, text=self.find, part=self.part)
+        refs = screen.search(revision=self.revision, text=self.find, part=self.part)
         return sorted(stored.seqs_of(revision=self.revision, refs=refs).values())
 
     def _stored(self) -> QuerySet[IndexedRow]:
@@ -304,7 +310,7 @@ class Desk:
             return self.revision.counts
         reached = sum(1 for row in self._tuples if row[POINTERS])
         request = self.derived.inspection.request
-        return self.revision.counts | {"reached": reached, "sent": len(request.body.get("messages") or ()) if request else 0}
+        return self.revision.counts | {"reached": reached, "sent": len(messages_of(request.body)) if request else 0}
 
     def start(self) -> str:
         """Where the page opens: the row asked for, the defect, else the leaf."""

@@ -7,8 +7,10 @@ import json
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from inspector.core.dialects import anthropic_messages
 from inspector.core.masking import mask_bytes
 from inspector.queries import rows as stored
+from inspector.queries import screen
 from inspector.services.reveal_secret import reveal_secret
 from inspector.templatetags.words import safe_text
 
@@ -25,8 +27,11 @@ def request_json(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def request_curl(request: HttpRequest, pk: int) -> HttpResponse:
-    """A shell command that sends the derived request; the key stays a variable of the shell."""
-    body = _body(open_desk(request, pk), indent=None)
+    """A shell command that sends the derived request; the key stays a variable of the shell. Raises Http404 for what no shell can send."""
+    desk = open_desk(request, pk)
+    body = _body(desk, indent=None)
+    if desk.derived.inspection.state.dialect != anthropic_messages.NAME:
+        raise Http404("This request is made on the device: there is no address to send it to.")
     lines = [
         "curl https://api.anthropic.com/v1/messages \\",
         '  --header "x-api-key: $ANTHROPIC_API_KEY" \\',
@@ -54,7 +59,8 @@ def row_bytes(request: HttpRequest, pk: int) -> HttpResponse:
     if row is None:
         raise Http404("no such row")
     data = stored.slices(revision=desk.revision, rows=[row])[0]
-    if mask_bytes(data) != data:
+    body = screen.bodies(revision=desk.revision, rows=[row])[0]
+    if mask_bytes(data) != data or mask_bytes(body) != body:
         reveal_secret(revision=desk.revision, ref=row.ref, actor=request.user)
     answer = HttpResponse(data, content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="row-{row.part}-{row.idx}.jsonl"'

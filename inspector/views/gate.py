@@ -35,6 +35,7 @@ NAMES = {
     "transcript": "The transcript can be resumed",
     "source": "The file has not changed",
     "live": "No client is at work",
+    "responding": "No response is being made",
     "approvals": "Approvals are valid",
     "policy": "The policy is the same",
     "targets": "Targets were looked at",
@@ -58,7 +59,7 @@ GROUPS = {
     "Forbidden without a new approval": "Nothing.",
 }
 """Heading of each group of `ledger.sorted_out` -> what stands there when it is empty."""
-IN_THE_FORM = ("source", "live", "permissions")
+IN_THE_FORM = ("source", "live", "responding", "permissions")
 """Conditions that the form below them may put right."""
 NOTHING_SAID = readiness.Asked()
 
@@ -101,6 +102,7 @@ def conditions(
         "lease": banner(lease, session, user),
         "gate_href": reverse("gate", args=[session.pk]),
         "asks_word": not origin.look(session).seen and session.source_kind != Session.SourceKind.FORK,
+        "asks_responding": any(line.name == "responding" for line in lines),
         "modes": readiness.MODES,
         "asked": asked,
         "may_take_over": isinstance(user, AbstractBaseUser) and may(user, HANDLE),

@@ -13,12 +13,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from inspector.core.dialects import anthropic_messages
+from inspector.core.dialects.messages import blocks_of, list_at, messages_of, numbers_in, rest_of
 from inspector.core.jsonspans import NotJson, loads
 from inspector.core.masking import mask_bytes
 from inspector.core.state import Fact, Restored
 from inspector.core.verdicts import SENTENCES
 from inspector.models import IndexedRow, RevisionPart, Session
-from inspector.queries import rows as stored
+from inspector.queries import screen
 from inspector.templatetags.words import safe_text, titled
 
 from . import gate, ledger_panels
@@ -104,9 +106,9 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
     row = desk.row(at)
     if row is None:
         return {"row": None}
-    data = stored.slices(revision=desk.revision, rows=[row])[0]
+    data = screen.bodies(revision=desk.revision, rows=[row])[0]
     try:
-        value = None if row.damage or row.kind in ("blank", "blob") else loads(data)
+        value = None if row.damage or row.kind in ("blank", "blob", "frame") else loads(data)
     except NotJson:
         value = None
     parent = desk.parents_of([row]).get(row.parent_uuid)
@@ -126,7 +128,7 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "secret": mask_bytes(data) != data,
         "bytes_href": reverse("row-bytes", args=[desk.session.pk]) + "?" + desk.query(at=row.ref, panel=None),
         "fork_href": reverse("fork", args=[desk.session.pk]) + f"?rev={desk.revision.number}&at={row.ref}"
-        if row.on_branch and row.kind == "message"
+        if row.on_branch and row.kind == "message" and desk.forks
         else "",
     }
 
@@ -247,7 +249,7 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         )
     if request is None:
         return out | {"refused": looked.state.refused or "This client would send nothing."}
-    messages = request.body.get("messages") or []
+    messages = messages_of(request.body)
     rows_at: dict[int, list[str]] = defaultdict(list)
     chosen = None
     for place in request.places:
@@ -265,14 +267,15 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
     first = max(0, min((chosen if chosen is not None else len(messages)) - AROUND // 2, len(messages) - AROUND))
     shown = []
     for number, item in enumerate(messages[first : first + AROUND], first):
-        content = item.get("content")
+        content = blocks_of(item)
         here = [problem for problem in request.problems if _message_number(problem.pointer) == number]
         shown.append({
-            "number": number, "role": item.get("role"), "words": "text" if isinstance(content, str) else f"parts: {len(content or [])}",
+            "place": place_words(f"{list_at(request.body)}/{number}"), "role": item.get("role"),
+            "words": "text" if isinstance(content, str) else f"parts: {len(content or [])}",
             "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, safe_text),
             "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": safe_text(problem.message)} for problem in here],
         })  # fmt: skip
-    head = {key: value for key, value in request.body.items() if key != "messages"}
+    head = rest_of(request.body)
     pk = desk.session.pk
     return out | {
         "dialect": request.dialect,
@@ -295,13 +298,12 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "before": desk.href(panel="request", message=max(0, first - AROUND // 2), at=at) + "#panel" if first else "",
         "after": desk.href(panel="request", message=first + AROUND + AROUND // 2, at=at) + "#panel" if first + AROUND < len(messages) else "",
         "json_href": reverse("request-json", args=[pk]) + "?" + desk.query(panel=None),
-        "curl_href": reverse("request-curl", args=[pk]) + "?" + desk.query(panel=None),
+        "curl_href": reverse("request-curl", args=[pk]) + "?" + desk.query(panel=None) if request.dialect == anthropic_messages.NAME else "",
     }
 
 
 def _message_number(pointer: str) -> int | None:
-    keys = pointer.split("/")
-    return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None
+    return numbers_in(pointer)[0]
 
 
 def _resume(desk: Desk, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:

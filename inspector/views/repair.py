@@ -213,7 +213,7 @@ def _diff(desk: Desk, step: Step) -> SafeString:
 def _bytes(desk: Desk, ref: str) -> bytes:
     session = desk.derived.inspection.session
     try:
-        return session.bytes_of(session.row(ref))
+        return session.body_of(session.row(ref))
     except KeyError:  # a row that an earlier step of the plan added
         return b""
 
@@ -224,9 +224,9 @@ def _words(data: bytes, most: int = SHOWN) -> str:
         value = json.loads(data)
     except ValueError:
         value = None
-    if isinstance(value, dict) and isinstance(value.get("message"), dict):
-        message = value["message"]
-        body = {"messages": [{"role": message.get("role", "?"), "content": message.get("content")}]}
+    message = value.get("message", value) if isinstance(value, dict) else None
+    if isinstance(message, dict) and "role" in message:
+        body = {"messages": [message]}
         return outline.cut(safe_text("\n".join(outline.outline(body))), most)
     return outline.cut(safe_text(data.decode("utf-8", "replace").strip()), most)
 

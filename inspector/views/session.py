@@ -196,6 +196,8 @@ def _steps(desk: Desk) -> list[dict[str, Any]]:
         "blocked": [repair, export],
         "live": [export, fork, resume],
     }.get(desk.verdict, [resume, export, fork, repair | {"quiet": True}])
+    if not desk.forks:
+        order = [step for step in order if step["href"] != fork["href"]]
     unwritten = bool(readiness.unwritten_resolutions(desk.revision))
     if unwritten and desk.verdict not in ("needs-reconciliation", "needs-repair", "blocked"):
         order = [repair, *(step for step in order if step["href"] != repair["href"])]

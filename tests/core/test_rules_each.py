@@ -22,6 +22,7 @@ from inspector.core.rulebook import PAGES, RULES, diagnose
 from inspector.core.rules import request_problems
 from inspector.core.session import Row, Session
 from inspector.core.source import Part
+from tests.core import test_apple_workflow
 from tests.core.transcripts import SESSION, Transcript, call, conversation, result, text, thinking, uuid
 from tests.stores import test_langgraph_findings
 
@@ -957,7 +958,7 @@ def test_the_fault_is_found_at_its_rows(code: str, severity: Severity, rows: lis
 
 
 def test_every_code_is_shown() -> None:
-    assert {code for code, *_ in CASES} | set(test_langgraph_findings.SHOWN) == set(PAGES)
+    assert {code for code, *_ in CASES} | set(test_apple_workflow.shown()) | set(test_langgraph_findings.SHOWN) == set(PAGES)
 
 
 def test_a_sound_conversation_has_no_finding() -> None:

@@ -200,11 +200,14 @@ def test_a_whole_life_each_change_with_one_entry(worker: Program, mate: Program)
     assert (status, answer["error"]["code"], answer["error"]["state"]) == (409, "changed-meanwhile", "confirmed")
     saved = worker.ok(f"/api/runs/{run}/checkpoints/", **held, kind="resolved-mutation", name="refunded", operation=operation["id"])["checkpoint"]
     assert (saved["operation"], saved["by"]) == (operation["id"], "owner")
+    suspended = worker.ok(f"/api/runs/{run}/checkpoints/", **held, kind="before-suspension", name="gather", details={"step": "gather"})["checkpoint"]
+    assert (suspended["kind"], suspended["operation"]) == ("before-suspension", None)
     assert worker.send("PATCH", f"/api/runs/{run}/lease/", held | {"seconds": 60})[1]["lease"]["fence"] == held["fence"]
     assert worker.send("DELETE", f"/api/runs/{run}/lease/", held) == (200, {"released": True})
     assert actions(since) == [
         "run-registered", "lease-taken", "operation-proposed", "operation-approved", "operation-dispatched", "refused-dispatch-operation",
-        "operation-confirmed", "refused-settle-operation", "evidence-added", "checkpoint-saved", "lease-renewed", "lease-released",
+        "operation-confirmed", "refused-settle-operation", "evidence-added", "checkpoint-saved",
+        "checkpoint-saved", "lease-renewed", "lease-released",
     ]  # fmt: skip
     assert audit.verify_chain().bad is None
 

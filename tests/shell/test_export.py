@@ -19,6 +19,7 @@ from inspector.models import AuditEntry, Revision, Session
 from inspector.queries.artifacts import source_of
 from inspector.services.add_revision import add_fork, add_revision
 from inspector.services.export_session import export_zip
+from tests.core.checkpoints import recorded
 from tests.shell.sessions import DAMAGED, OTHER, SID, bring, bring_bytes, row, transcript, write_home
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,7 @@ def test_every_recorded_case_comes_out_as_it_went_in(tmp_path: Path) -> None:
     outcomes = [outcome for case in sorted(corpus.iterdir()) for outcome in bring(case)]
     for number, outcome in enumerate(outcomes):
         call_command("export", str(outcome.session.pk), out=tmp_path / f"{number}.jsonl", verbosity=0)
-    transcripts = {path.read_bytes() for path in corpus.rglob("*.jsonl") if "subagents" not in path.parts}
+    transcripts = {path.read_bytes() for path in [*corpus.rglob("*.jsonl"), *recorded()] if "subagents" not in path.parts}
     assert {path.read_bytes() for path in tmp_path.glob("*.jsonl")} == transcripts
 
 

@@ -22,6 +22,7 @@ from inspector.queries.artifacts import source_of
 from inspector.services import write_findings, write_revision
 from inspector.services.artifacts import Incoming
 from inspector.services.import_sessions import Cancelled, Progress, import_sessions, limits
+from tests.core.checkpoints import recorded
 from tests.shell.sessions import DAMAGED, OTHER, PARTS_OF_SID, SID, bring, bring_bytes, packed, transcript, uploaded, write_home
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +90,7 @@ def test_damaged_bytes_are_imported_and_kept_exactly(name: str) -> None:
 def test_every_recorded_case_is_imported_exactly() -> None:
     corpus = Path(__file__).parent.parent / "corpus"
     outcomes = [outcome for folder in sorted(corpus.iterdir()) for outcome in bring(folder)]
-    transcripts = {path.read_bytes() for path in corpus.rglob("*.jsonl") if "subagents" not in path.parts}
+    transcripts = {path.read_bytes() for path in [*corpus.rglob("*.jsonl"), *recorded()] if "subagents" not in path.parts}
     kept = {source_of(outcome.revision).parts[0].data[0:] for outcome in outcomes}
     assert len(outcomes) > 30 and kept == transcripts
     assert {outcome.session.status for outcome in outcomes} == {"ready"}

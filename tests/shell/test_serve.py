@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import re
 import signal
 import socket
@@ -58,7 +59,9 @@ def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
         address_of(process)
         with contextlib.closing(sqlite3.connect(tmp_path / "data" / "inspector.sqlite3")) as database:
             ids = [row[0] for row in database.execute("SELECT native_id FROM inspector_session ORDER BY native_id")]
-        assert ids == sorted(file.stem for file in (ROOT / "inspector" / "examples").rglob("*.jsonl"))
+        examples = ROOT / "inspector" / "examples"
+        documents = [json.loads(file.read_bytes())["id"] for file in examples.rglob("*.json")]
+        assert ids == sorted([*documents, *(file.stem for file in examples.rglob("*.jsonl"))])
         process.send_signal(signal.SIGINT)
         process.wait(10)
 

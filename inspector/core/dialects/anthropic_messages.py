@@ -79,6 +79,17 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return body, places
 
 
+def sent_calls(state: RuntimeState) -> set[str]:
+    """Ids of the calls in a state's messages."""
+    return {
+        block["id"]
+        for message in state.messages
+        if isinstance(message.content, list)
+        for block in message.content
+        if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str)
+    }
+
+
 @dataclass(slots=True)
 class _Turn:
     """Neighbouring messages of one role, as the provider merges them: `blocks` are (pointer, value)."""

@@ -25,6 +25,13 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return body, [(row, f"/messages/{number}") for number, message in enumerate(state.messages) for row in message.rows]
 
 
+def sent_calls(state: RuntimeState) -> set[str]:
+    """Ids of the calls in a state's messages."""
+    messages = [message.content[0] for message in state.messages if isinstance(message.content, list) and message.content]
+    asked = [message.get("tool_calls") or () for message in messages if isinstance(message, dict) and message.get("type") == "ai"]
+    return {call["id"] for calls in asked for call in calls if isinstance(call.get("id"), str)}
+
+
 def check(body: dict[str, Any], rows_at: dict[str, str]) -> list[Problem]:
     """The problems of a body; `rows_at` leads from a pointer to the row that stands there."""
     found: list[Problem] = []

@@ -43,5 +43,10 @@ CODE_OF: dict[str, str] = {
     "L1": "unresolved-call",
     "L2": "orphan-result",
     "L3": "duplicate-result",
+    **dict.fromkeys(("F1", "F2", "F3", "F4", "F5", "F6"), "transcript-undecodable"),
+    "F7": "unresolved-call",
+    "F8": "orphan-result",
+    "F9": "duplicate-call-id",
+    "F10": "duplicate-result",
 }
 """Provider rule -> code of the finding that its problems become, and of its help page. A20 and A21 permit; nothing breaks them."""

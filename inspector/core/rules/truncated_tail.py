@@ -30,7 +30,11 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """One finding for each part that ends in a cut line."""
     session = inspection.session
     for row in index.of(inspection).odd:
-        if row.damage == "truncated":
+        if row.damage == "truncated" and row.part in session.documents:
+            size = wording.size(len(session.source.parts[row.part].data))
+            says = f"The document breaks off after {size}; it is read whole or not at all."
+            yield Finding("truncated-tail", Severity.FATAL, index.refs([row]), says)
+        elif row.damage == "truncated":
             data = session.bytes_of(row)
             kind = symptoms.cut_record(data)
             severity = Severity.ERROR if symptoms.of_conversation(data) else Severity.WARNING

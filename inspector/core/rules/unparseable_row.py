@@ -30,6 +30,10 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     for row in index.of(inspection).odd:
         if row.damage != "unparseable":
             continue
+        if row.part in session.documents:
+            says = "The document is no valid JSON here; it is read whole or not at all."
+            yield Finding("unparseable-row", Severity.FATAL, index.refs([row]), says)
+            continue
         data = session.bytes_of(row)
         kind = symptoms.cut_record(data)
         severity = Severity.ERROR if symptoms.of_conversation(data) else Severity.WARNING

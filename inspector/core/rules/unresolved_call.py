@@ -26,7 +26,8 @@ from .. import index, resolving, wording
 from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
-from ..session import BlockKind
+from ..operations import Operation
+from ..session import Block, BlockKind, Row, Session
 from ..steps import LEAVE_OUT, Context, step
 
 CODES = ("unresolved-call",)
@@ -52,10 +53,15 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         operation = looked.operations.get(call_id)
         yield Finding(
             "unresolved-call", Severity.WARNING if beside else Severity.ERROR, index.refs(dict.fromkeys(rows)),
-            f"The call {wording.call(session, spot.row, spot.block)}{wording.where(session, spot.row)}{parallel} has no result. {may}"
+            f"The call {_named(session, spot.row, spot.block, operation)}{wording.where(session, spot.row)}{parallel} has no result. {may}"
             + (" It is not on the branch that would be continued." if beside else ""),
             operation=operation.key if operation else None,
         )  # fmt: skip
+
+
+def _named(session: Session, row: Row, block: Block, operation: Operation | None) -> str:
+    """The call in short, by the ledger where it knows it: its reader knows where this client keeps arguments."""
+    return wording.operation(operation.tool, operation.arguments) if operation else wording.call(session, row, block)
 
 
 def _parallel(looked: index.Index, spot: index.Spot) -> int:
@@ -89,10 +95,10 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     operation = operation or resolving.operation_of(inspection, call_id)
     resolution = context.resolution(call_id, operation.key if operation else None)
     id = context.step_id(finding.code, row) + (f"/{number}" if len(row.blocks) > 1 else "")
-    choices = (KEEP, LEAVE_OUT)
+    choices = (KEEP, LEAVE_OUT) if hasattr(context.write, "left_out_row") else (KEEP,)
     chosen = context.chosen(id, choices)
     context.done.add(call_id)
-    about = wording.call(context.session, row, block)
+    about = _named(context.session, row, block, operation)
     mark = resolving.mark_for(context, id, resolution, operation.key if operation else None)
     unknown = resolution is None or resolution.outcome == "unknown"
     waits = operation.key if operation and operation.state == "uncertain" and unknown else None

@@ -25,7 +25,7 @@ class Command(base.Command):
         parser.add_argument("--mask-secrets", action="store_true", help="mask keys, tokens and passwords; the bytes then differ from the original's")
         parser.add_argument(
             "--out", type=Path, required=True,
-            help="NAME.jsonl: the transcript (NAME.sqlite, NAME.sql: a thread of a store); NAME.zip: all files; else a folder for all files",
+            help="NAME.jsonl, NAME.json: the transcript (NAME.sqlite, NAME.sql: a thread of a store); NAME.zip: all files; else a folder for all",
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,7 +33,7 @@ class Command(base.Command):
         out: Path = options["out"]
         asked = {"revision": revision, "actor": None, "mask_secrets": options["mask_secrets"]}
         try:
-            if out.suffix in (".jsonl", ".sqlite", ".sql"):
+            if out.suffix in (".jsonl", ".json", ".sqlite", ".sql"):
                 exported = service.export_file(path=out, **asked)
             elif out.suffix == ".zip":
                 if out.exists():

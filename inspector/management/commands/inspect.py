@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -40,11 +41,11 @@ def examined(job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     if not found:
         raise ReadError(f"{path}: no session was found here", hint="Name a transcript, or a folder that holds some")
     if thread is not None:
-        found = [file for file in found if thread in (file.stem, file.name)]
+        found = [file for file, name in named(found) if thread in (name, file.stem, file.name)]
         if not found:
             raise ReadError(f"{path}: no session is called {thread!r}", hint="Without --thread the sessions are listed")
     if len(found) > 1:
-        return {"path": path, "threads": [listed(file) for file in found]}, True
+        return {"path": path, "threads": [listed(file, name) for file, name in named(found)]}, True
     return looked_at(folder.source_of(found[0]), job)
 
 
@@ -90,11 +91,22 @@ def form_of(job: dict[str, Any]) -> str:
     return str(form)
 
 
-def listed(file: Path) -> dict[str, Any]:
+def named(files: list[Path]) -> list[tuple[Path, str]]:
+    """Files with the names that tell them apart: without their ending; where that occurs twice, with as many of their folders as it takes."""
+    names = {file: (file.stem,) for file in files}
+    while repeated := [name for name, number in Counter(names.values()).items() if number > 1]:
+        longer = {file: (*file.parts[-1 - len(name) : -len(name)], *name) for file, name in names.items() if name in repeated}
+        if all(names[file] == name for file, name in longer.items()):
+            break
+        names |= longer
+    return [(file, "/".join(name)) for file, name in names.items()]
+
+
+def listed(file: Path, name: str) -> dict[str, Any]:
     """One session of several, light: nothing is derived."""
     session = reading.read(folder.source_of(file))
     at = max((row.at for row in session.main() if row.at), default=None)
-    return {"thread": file.stem, "title": session.title, "rows": sum(1 for _ in session.main()), "at": at}
+    return {"thread": name, "title": session.title, "rows": sum(1 for _ in session.main()), "at": at}
 
 
 def jobs(stream: TextIO) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from django.utils.safestring import SafeString
 
+from inspector.core.dialects.messages import numbers_in
 from inspector.core.verdicts import SENTENCES, Reason
 from inspector.templatetags.words import ADDED, ROLES, SEVERITIES
 
@@ -134,11 +135,12 @@ FOLDS = {
     "context-out": ("row of stored context, not sent", "rows of stored context, not sent"),
     "note": ("note of the client", "notes of the client"),
     "blank": ("blank line", "blank lines"),
+    "frame": ("piece of brackets", "pieces of brackets"),
     "file": ("file beside the transcript", "files beside the transcript"),
 }
 BY_REASON = {
     Reason.OTHER_BRANCH: "dead", Reason.BEFORE_COMPACTION: "compacted", Reason.UNKNOWN_TYPE: "unknown", Reason.PROGRESS: "record",
-    Reason.RECORD: "record", Reason.BLANK: "blank", Reason.NOT_A_TRANSCRIPT: "file", Reason.SYSTEM_NOTE: "note",
+    Reason.RECORD: "record", Reason.BLANK: "blank", Reason.FRAME: "frame", Reason.NOT_A_TRANSCRIPT: "file", Reason.SYSTEM_NOTE: "note",
 }  # fmt: skip
 
 
@@ -246,11 +248,8 @@ def _state(row: GridRow, findings: list[GridFinding]) -> SafeString:
 
 def _message_words(pointer: str) -> str:
     """`/messages/1/content/2` -> `message 1, part 3`; other pointers as they are."""
-    keys = pointer.split("/")[1:]
-    if len(keys) >= 2 and keys[0] in ("messages", "input", "contents"):
-        part = f", part {int(keys[3]) + 1}" if len(keys) > 3 and keys[3].isdecimal() else ""
-        return f"message {keys[1]}{part}"
-    return pointer
+    message, block = numbers_in(pointer)
+    return pointer if message is None else f"message {message}" + ("" if block is None else f", part {block + 1}")
 
 
 def place_words(pointer: str) -> str:
@@ -341,5 +340,4 @@ def _braces(lines: list[Line]) -> dict[str, tuple[int, str]]:
 
 def _number(pointers: str) -> int | None:
     """Number of the message that the first of the pointers (one a line) names."""
-    keys = pointers.split("\n", 1)[0].split("/")
-    return int(keys[2]) if len(keys) > 2 and keys[2].isdecimal() else None
+    return numbers_in(pointers.split("\n", 1)[0])[0]

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
+from inspector.core.dialects.messages import blocks_of, messages_of
+
 from .html import el, join
 
 WIDTH = 110
@@ -25,9 +27,9 @@ MOST = 600
 def outline(body: Mapping[str, Any] | None) -> list[str]:
     """Lines such as `user       tool_result toolu_1 (error) "No result…"`; empty for no request."""
     lines: list[str] = []
-    for message in (body or {}).get("messages") or []:
+    for message in messages_of(body):
         role = str(message.get("role", "?")) if isinstance(message, dict) else "?"
-        content = message.get("content") if isinstance(message, dict) else message
+        content = blocks_of(message)
         blocks = content if isinstance(content, list) else [content]
         for number, block in enumerate(blocks):
             lines.append(f"{role if number == 0 else '':<10} {_block(block)}".rstrip())
@@ -42,9 +44,10 @@ def cut(text: str, width: int) -> str:
 def _block(block: Any) -> str:
     if not isinstance(block, dict):
         return cut(json.dumps(block, ensure_ascii=False), LONGEST)
-    kind = str(block.get("type", "?"))
-    name = " ".join(str(block[key]) for key in ("name", "id", "tool_use_id") if isinstance(block.get(key), str))
-    said = block.get("text", block.get("thinking", block.get("input", block.get("content"))))
+    kind = str(block.get("type", "call" if "arguments" in block else "?"))
+    names = ("name", "tool_use_id") if kind == "text" else ("name", "id", "tool_use_id")
+    name = " ".join(str(block[key]) for key in names if isinstance(block.get(key), str))
+    said = next((block[key] for key in ("text", "thinking", "input", "content", "arguments", "structure") if key in block), None)
     error = " (error)" if block.get("is_error") else ""
     quoted = "" if said is None else " " + cut(json.dumps(said, ensure_ascii=False, default=str), LONGEST)
     return f"{kind}{' ' + name if name else ''}{error}{quoted}"

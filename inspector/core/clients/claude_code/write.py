@@ -11,6 +11,7 @@ from typing import Any
 
 from ...jsonspans import NotJson, loads
 from ...session import Row, Session
+from ...symptoms import stand_in
 from .resume import CONTINUATION, SENTINEL
 
 MARK = "sessionInspector"
@@ -120,6 +121,30 @@ def sentinel_row(session: Session, near: Row, parent: str, *, id: str, message_i
             MARK: mark,
         }
     )
+
+
+def mark_of(value: dict[str, Any]) -> dict[str, Any]:
+    """The mark that a repair left on a row; empty for others."""
+    found = value.get(MARK)
+    return found if isinstance(found, dict) else {}
+
+
+def with_result(value: dict[str, Any], block: int, text: str, error: bool, mark: dict[str, Any]) -> dict[str, Any]:
+    """The row of a result with what a person found out: in the place of a stand-in's or a repair's text, behind a tool's own."""
+    content = list(value["message"]["content"])
+    old = content[block].get("content")
+    ours = "resolution" in mark_of(value) or (isinstance(old, str) and stand_in(old))
+    if ours:
+        content[block] = {**content[block], "content": text, "is_error": error}
+    elif isinstance(old, list):
+        content[block] = {**content[block], "content": [*old, {"type": "text", "text": text}]}
+    else:
+        content[block] = {**content[block], "content": f"{old}\n\n{text}" if old else text}
+    changed = {**value, "message": {**value["message"], "content": content}, MARK: mark}
+    if ours:
+        changed.pop("toolDenialKind", None)
+        changed["toolUseResult"] = text
+    return changed
 
 
 def last_prompt_row(session: Session, leaf: str, mark: dict[str, Any]) -> bytes:
