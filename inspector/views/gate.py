@@ -30,16 +30,16 @@ from .standing import asked as what_was_asked
 from .standing import href, standing
 
 NAMES = {
-    "lease": "Taken over by nobody else",
-    "operations": "Nothing unknown or in progress",
-    "transcript": "The transcript can be resumed",
-    "source": "The file has not changed",
-    "live": "No client is at work",
-    "responding": "No response is being made",
-    "approvals": "Approvals are valid",
-    "policy": "The policy is the same",
-    "targets": "Targets were looked at",
-    "permissions": "Permissions are not wider",
+    "lease": "Who holds it",
+    "operations": "Operations",
+    "transcript": "Transcript",
+    "source": "Source file",
+    "live": "Its client",
+    "responding": "Its response",
+    "approvals": "Approvals",
+    "policy": "Policy",
+    "targets": "Targets",
+    "permissions": "Permissions",
 }
 """Name of a condition -> its words."""
 FIXES = {
