@@ -25,6 +25,7 @@ from inspector.views import (
     rules,
     session,
     sign_in,
+    stores,
     targets,
     tokens,
 )
@@ -47,6 +48,8 @@ urlpatterns = [
     path("sessions/<int:pk>/gate/", gate.page, name="gate"),
     path("sessions/<int:pk>/ticket/<int:number>/", gate.ticket, name="ticket"),
     path("sessions/<int:pk>/report/", report.page, name="report"),
+    path("stores/", stores.page, name="stores"),
+    path("stores/<str:name>/", stores.store, name="store"),
     path("operations/", operations.page, name="operations"),
     path("operations/<int:pk>/", operation.page, name="operation"),
     path("operations/<int:pk>/evidence/<int:evidence>/", operation.evidence_file, name="evidence-file"),

@@ -58,5 +58,15 @@ class PostgresDatabase:
         except (psycopg.Error, ValueError) as error:
             raise self._failed(error, "the server refused a query") from None
 
+    def rest(self) -> bool:
+        """End the snapshot, so that the next query begins another one. False where the connection is no longer good."""
+        try:
+            self._connection.rollback()
+            self._connection.execute("SELECT 1")
+            self._connection.rollback()
+        except psycopg.Error:
+            return False
+        return True
+
     def close(self) -> None:
         self._connection.close()

@@ -38,9 +38,14 @@ def open_store(path: Path, key: bytes | None = None, limits: Limits = Limits()) 
     return opened(SqliteFile(path, limits), key, limits) if is_sqlite(path) else None
 
 
+def is_postgres(address: str) -> bool:
+    """Whether an address is one of a PostgreSQL server, and no path."""
+    return address.startswith(("postgresql://", "postgres://"))
+
+
 def connected(name: str, address: str, key: bytes | None = None, limits: Limits = Limits()) -> Store | None:
     """The store behind a named connection: a PostgreSQL address, or the path of a SQLite file. Raises ReadError, LimitError."""
-    if address.startswith(("postgresql://", "postgres://")):
+    if is_postgres(address):
         return opened(PostgresDatabase(name, address), key, limits)
     return open_store(Path(address), key, limits)
 

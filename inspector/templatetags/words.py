@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from inspector.core.masking import mask
 from inspector.models import Session
-from inspector.queries import queue
+from inspector.queries import queue, stores
 
 register = template.Library()
 
@@ -166,6 +166,12 @@ def code_spans(text: str) -> SafeString:
 def open_operations() -> int:
     """Operations that nobody has settled yet, for the navigation."""
     return queue.open_count()
+
+
+@register.simple_tag
+def configured_stores() -> int:
+    """How many stores the settings name, for the navigation."""
+    return len(stores.names())
 
 
 @register.filter

@@ -50,7 +50,7 @@ def imports(request: HttpRequest) -> HttpResponseBase:
     except (CoreError, OSError) as error:
         messages.error(request, safe_text(f"Nothing was imported. {error}"))
         return redirect("inbox")
-    messages.success(request, _said(outcomes))
+    messages.success(request, said(outcomes))
     if warning := _warning(outcomes, left):
         messages.warning(request, warning)
     return redirect(reverse("session", args=[outcomes[0].session.pk]) if len(outcomes) == 1 else reverse("inbox"))
@@ -110,7 +110,7 @@ def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[s
         worker.join()
 
 
-def _said(outcomes: list[service.Outcome]) -> str:
+def said(outcomes: list[service.Outcome]) -> str:
     counts = {what: sum(1 for outcome in outcomes if outcome.what == what) for what in WORDS}
     return "; ".join(f"{count:,} session{'s' if count != 1 else ''} {WORDS[what]}" for what, count in counts.items() if count) + "."
 
@@ -138,4 +138,4 @@ def _finished(outcomes: list[service.Outcome], left: list[str]) -> dict[str, Any
     ]
     warning = _warning(outcomes, left)
     at_once = len(outcomes) == 1 and outcomes[0].what != "unchanged" and not warning
-    return {"finished": True, "words": _said(outcomes), "warning": warning, "sessions": shown, "open": shown[0]["href"] if at_once else ""}
+    return {"finished": True, "words": said(outcomes), "warning": warning, "sessions": shown, "open": shown[0]["href"] if at_once else ""}

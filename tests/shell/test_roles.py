@@ -24,6 +24,7 @@ from inspector.services.save_policy import save_policy
 from inspector.services.save_probe import save_probe
 from inspector.services.save_target import save_target
 from tests.shell.sessions import bring_bytes, transcript
+from tests.stores.recorded import Case
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET_WORD = "zebrafish"
@@ -48,6 +49,8 @@ ROUTES: dict[str, tuple[dict[str, Any], int]] = {
     "gate": ({"pk": 0}, LOOK),
     "ticket": ({"pk": 0, "number": 7}, LOOK),
     "report": ({"pk": 0}, 403),
+    "stores": ({}, 403),
+    "store": ({"name": "orders"}, 403),
     "operations": ({}, LOOK),
     "operation": ({"pk": 0}, LOOK),
     "evidence-file": ({"pk": 0, "evidence": 0}, LOOK),
@@ -89,6 +92,7 @@ ROWS: dict[str, Any] = {"target": Target, "probe": Probe}
 RULE = {"rule-tool": "Bash", "rule-effect": "mutating", "rule-why": "it runs"}
 TARGET = {"name": "bank", "kind": "lookup", "key_valid_seconds": "0", "quiet_seconds": "1", "probe_max_age_seconds": "1", "active": "on"}
 WRITES: dict[str, dict[str, Any]] = {
+    "store": {"thread": "t1"},
     "imports": {"files": lambda: SimpleUploadedFile("a.jsonl", transcript())},
     "repair": {"do": "apply"},
     "fork": {"at": ""},
@@ -126,8 +130,9 @@ def claim_of(tool: str) -> Claim:
 
 
 @pytest.fixture
-def session(owner: User, team_mate: User) -> Session:
-    """A damaged session with operations as `OPERATIONS` needs them."""
+def session(owner: User, team_mate: User, settings: Any) -> Session:
+    """A damaged session with operations as `OPERATIONS` needs them, and a store to bring threads in from."""
+    settings.STORES = {"orders": str(Case("langgraph-sqlite", "agent_finished").sqlite)}
     data = transcript(word=SECRET_WORD)
     session = bring_bytes(data[: data.rindex(b"{")] + data[data.rindex(b"{") :][:-30], actor=owner).session
     for tool, claimant in (("claimed by another", team_mate), ("claimed", owner), ("free", None)):
