@@ -130,7 +130,8 @@ def minimap(*, revision: Revision) -> list[tuple[int, str]]:
     marks = {seq: "compaction" for seq in matching(revision=revision).filter(type="system/compact_boundary").values_list("seq", flat=True)}
     marks |= {seq: "damaged" for seq in matching(revision=revision).filter(kind="damaged").values_list("seq", flat=True)}
     for severity in ("info", "warning", "error", "fatal"):
-        for finding in revision.findings.filter(severity=severity):
-            word = "call" if finding.operation else severity
-            marks |= dict.fromkeys(seqs_of(revision=revision, refs=finding.rows).values(), word)
+        found = {}
+        for refs, operation in revision.findings.filter(severity=severity).values_list("rows", "operation"):
+            found |= dict.fromkeys(refs, "call" if operation else severity)
+        marks |= {seq: found[ref] for ref, seq in seqs_of(revision=revision, refs=found).items()}
     return sorted(marks.items())

@@ -45,7 +45,11 @@ def claim_session(*, session: Session, actor: AbstractBaseUser, asked: readiness
     lease = take_over(run=run, actor=actor, holder=asked.holder, seconds=seconds)
     asked = replace(asked, holder=lease.holder, fence=lease.fence)
     session.refresh_from_db()
-    lines = readiness.lines(session, asked)
+    try:
+        lines = readiness.lines(session, asked)
+    except Exception:
+        release_lease(run=run, actor=actor, holder=lease.holder, fence=lease.fence)  # nobody would know that it is held
+        raise
     failing = [line for line in lines if not line.passed]
     details: dict[str, Any] = {"run": run.pk, "holder": lease.holder, "fence": lease.fence, "attested": asked.attested}
     if failing or session.current is None:

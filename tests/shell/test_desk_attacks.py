@@ -10,12 +10,16 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.utils import timezone
 
-from inspector.models import Operation, Session
-from inspector.queries import audit, ledger, readiness
+from inspector.core.errors import CoreError
+from inspector.models import AuditEntry, Lease, Operation, Session
+from inspector.queries import artifacts, audit, derivation, ledger, readiness
 from inspector.services.add_evidence import add_evidence
 from inspector.services.approve_operation import approve_operation
 from inspector.services.claim_outcome import claim_outcome
+from inspector.services.claim_session import claim_session
 from inspector.services.decide_claim import decide_claim
 from inspector.services.delete_session import delete_session
 from inspector.services.dispatch_operation import dispatch_operation
@@ -29,7 +33,7 @@ from inspector.services.settle_operation import settle_operation
 from inspector.services.take_over import take_over
 
 from .api import Program, key_target, killed_session
-from .sessions import OTHER, bring_bytes, row, transcript
+from .sessions import OTHER, bring, bring_bytes, row, transcript
 from .test_operations_desk import age
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -242,3 +246,68 @@ def test_two_sessions_without_call_ids_do_not_share_an_operation(owner: User) ->
     one = bring_bytes(row("user", 0, None, "go") + row("assistant", 1, 0, call)).session
     two = bring_bytes(row("user", 10, None, "go", OTHER) + row("assistant", 11, 10, call, OTHER), name=f"{OTHER}.jsonl").session
     assert not set(one.ledger.values_list("pk")) & set(two.ledger.values_list("pk"))
+
+
+def test_bytes_that_cannot_be_read_leave_no_lease_behind(owner: User, data_dir: Path) -> None:
+    session = bring_bytes(transcript()).session
+    derivation.forget()
+    artifacts.forget()
+    for path in (data_dir / "artifacts").rglob("*.zst"):
+        path.unlink()
+    with pytest.raises((OSError, CoreError)):
+        claim_session(session=session, actor=owner, asked=readiness.Asked(holder="w"))
+    assert not Lease.objects.filter(run__session=session, expires_at__gt=timezone.now()).exists()
+
+
+def test_a_page_asks_no_more_of_the_database_for_more_unknown_calls(owner: User, client_of: Any, django_assert_max_num_queries: Any) -> None:
+    calls = [
+        row("assistant", n, n - 1, [{"type": "tool_use", "id": f"toolu_{n}", "name": "mcp__pay__send", "input": {"x": n}}]) for n in range(1, 151)
+    ]
+    session = bring_bytes(row("user", 0, None, "go") + b"".join(calls)).session
+    assert session.ledger.count() == 150
+    with django_assert_max_num_queries(100):
+        assert client_of(owner).get(f"/sessions/{session.pk}/").status_code == 200
+    with django_assert_max_num_queries(100):
+        assert client_of(owner).get(f"/sessions/{session.pk}/gate/").status_code == 200
+
+
+@pytest.mark.parametrize("how", ["folder", "gone", "link"])
+def test_a_place_that_is_no_longer_the_file_is_a_change(how: str, tmp_path: Path) -> None:
+    file = tmp_path / "home" / f"{NEW}.jsonl"
+    file.parent.mkdir()
+    file.write_bytes(transcript(NEW))
+    session = bring(file)[0].session
+    assert session.place and {line.name: line.passed for line in readiness.lines(session)}["source"]
+    file.unlink()
+    if how == "folder":
+        file.mkdir()
+    elif how == "link":
+        (tmp_path / "other.jsonl").write_bytes(transcript(OTHER))
+        file.symlink_to(tmp_path / "other.jsonl")
+    assert not {line.name: line.passed for line in readiness.lines(session)}["source"]
+
+
+@pytest.mark.parametrize("field", ["body", "actor", "action", "session", "prev", "hash", "at"])
+def test_an_entry_changed_around_the_triggers_is_named(field: str, owner: User) -> None:
+    session = bring_bytes(transcript()).session
+    report_operation(session=session, actor=owner, tool="refund", what="it may have run")
+    seq = AuditEntry.objects.order_by("seq")[0].seq
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("ALTER TABLE inspector_auditentry DISABLE TRIGGER USER")
+        else:
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type='trigger' AND tbl_name='inspector_auditentry'")
+            triggers = cursor.fetchall()
+            for name, _ in triggers:
+                cursor.execute(f"DROP TRIGGER {name}")
+        was = getattr(AuditEntry.objects.get(seq=seq), field)
+        value = {"session": 99_999, "at": timezone.now(), "action": "nothing"}.get(field, "f" * 64)
+        AuditEntry.objects.filter(seq=seq).update(**{field: value})
+        bad = audit.verify_chain().bad
+        AuditEntry.objects.filter(seq=seq).update(**{field: was})
+        if connection.vendor == "postgresql":
+            cursor.execute("ALTER TABLE inspector_auditentry ENABLE TRIGGER USER")
+        else:
+            for _, sql in triggers:
+                cursor.execute(sql)
+    assert bad == seq
