@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from inspector.core import reading
 from inspector.core.dialects import anthropic_messages
 from inspector.core.dialects.messages import blocks_of, list_at, messages_of, numbers_in, rest_of
 from inspector.core.jsonspans import NotJson, loads
@@ -111,6 +112,9 @@ def _row(desk: Desk, at: str, message: str) -> dict[str, Any]:
         value = None if row.damage or row.kind in ("blank", "blob", "frame") else loads(data)
     except NotJson:
         value = None
+    shown = getattr(reading.CLIENTS.get(desk.session.client), "shown_record", None)
+    if shown and isinstance(value, dict):  # a row of a store's table: what its blob says
+        value = shown(value)
     parent = desk.parents_of([row]).get(row.parent_uuid)
     text = data[:60_000].decode("utf-8", "replace")
     return {

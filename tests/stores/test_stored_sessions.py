@@ -84,6 +84,13 @@ def test_every_page_of_a_thread_is_drawn(name: str, owner: User, client: Client)
         assert client.get(reverse(page, args=[session.pk]), {"at": "0:4"}).status_code in (200, 302), page
 
 
+def test_a_row_shows_what_its_blob_says(owner: User, client: Client) -> None:
+    session = bring(PARTIAL.sqlite)[0].session
+    client.force_login(owner)
+    shown = client.get(reverse("session", args=[session.pk]), {"panel": "row", "at": "0:8"}).content.decode()
+    assert "langchain_core.messages.tool.ToolMessage" in shown and "order B-2 -&gt; cancelled" in shown
+
+
 def test_a_repaired_thread_is_handed_out_as_a_store(owner: User, tmp_path: Path) -> None:
     revision = bring(PARTIAL.sqlite)[0].revision
     derived = inspection_of(revision=revision)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ...screen import ScreenItem
 from ...session import Row, Session
+from ...tablerow import DECRYPTED, plain
 from .messages import calls_of, message_of, text_of
 from .standing import Told, standing_of
 from .thread import ERROR, INTERRUPT, Cell, thread_of
-from .values import shown, stored
+from .values import plain_json, shown, stored
 
 ROLES = {"human": "user", "ai": "assistant", "tool": "result", "system": "notice"}
 
@@ -26,6 +28,17 @@ def screen(session: Session) -> list[ScreenItem]:
                 role, verb = ("notice", "asks") if write.cell.channel == INTERRUPT else ("error", "failed")
                 items.append(ScreenItem((write.cell.row.ref,), role, f"{task.name} {verb}: {says}"))
     return items
+
+
+def shown_record(record: dict[str, Any]) -> dict[str, Any]:
+    """A row's columns for a person's eyes: what its blob says in place of the blob, objects as `{"module.Name": arguments}`."""
+    out = {name: value for name, value in record.items() if name != DECRYPTED}
+    for column in ("checkpoint", "value", "blob"):
+        if column in record:
+            out[column] = shown(stored(record, column))
+    if "metadata" in record:
+        out["metadata"] = plain_json(plain(record, "metadata"))
+    return out
 
 
 def screen_items(session: Session, rows: Iterable[Row]) -> list[ScreenItem]:
