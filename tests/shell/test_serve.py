@@ -61,7 +61,8 @@ def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
             ids = [row[0] for row in database.execute("SELECT native_id FROM inspector_session ORDER BY native_id")]
         examples = ROOT / "inspector" / "examples"
         documents = [json.loads(file.read_bytes())["id"] for file in examples.rglob("*.json")]
-        assert ids == sorted([*documents, *(file.stem for file in examples.rglob("*.jsonl"))])
+        threads = ["t1" for _ in examples.rglob("*.sqlite")]
+        assert ids == sorted([*documents, *threads, *(file.stem for file in examples.rglob("*.jsonl"))])
         process.send_signal(signal.SIGINT)
         process.wait(10)
 

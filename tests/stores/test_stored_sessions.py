@@ -25,6 +25,7 @@ from inspector.services.export_session import export_zip
 from inspector.services.fork_session import fork_session
 from inspector.services.import_sessions import Outcome, import_sessions
 from inspector.services.repair_session import repair_session
+from tests.shell.sessions import transcript
 from tests.stores.recorded import Case
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,14 @@ def test_a_thread_that_went_on_gets_a_revision(tmp_path: Path) -> None:
         connection.commit()
     outcome = bring(path)[0]
     assert (outcome.what, outcome.revision.number, outcome.session.rows) == ("changed", 2, 10)
+
+
+def test_a_folder_brings_its_stores_and_its_transcripts(tmp_path: Path) -> None:
+    shutil.copy(MANY.sqlite, tmp_path / "checkpoints.db")
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 100)
+    assert len(bring(tmp_path)) == 3
+    (tmp_path / "11111111-2222-4333-8444-555555555555.jsonl").write_bytes(transcript())
+    assert sorted(outcome.what for outcome in bring(tmp_path)) == ["imported", "unchanged", "unchanged", "unchanged"]
 
 
 def test_an_import_may_bring_no_more_threads_than_allowed(settings: pytest.FixtureRequest) -> None:

@@ -14,9 +14,12 @@ from django.core.management.base import CommandError, CommandParser
 from inspector.capture import archive, folder, layout
 from inspector.capture import store as store_file
 from inspector.capture.files import Tree
-from inspector.core.errors import CoreError
+from inspector.core.errors import CoreError, ReadError
 from inspector.management import base, stores
 from inspector.services import import_sessions as service
+
+STORES = (".sqlite", ".sqlite3", ".db")
+"""How the files of stores end that are looked for in a folder."""
 
 
 class Command(base.Command):
@@ -73,12 +76,31 @@ def candidates(path: Path, stack: ExitStack, threads: Sequence[str] = ()) -> Seq
     if store is not None:
         stack.callback(store.close)
         return store_file.candidates(store, str(path.resolve()) if path.exists() else f"store:{path}", list(threads), limits)
+    if path.is_dir() and (held := in_folder(path, stack)):
+        try:
+            return [*folder.candidates(path, limits), *held]
+        except ReadError:  # no transcript besides
+            return held
     if path.is_file():
         file = stack.enter_context(path.open("rb"))
         if archive.kind_of(file.read(512)):
             tree: Tree = stack.enter_context(archive.tree_of(file, path.name, limits))
             return list(layout.sessions_of(tree))
     return folder.candidates(path, limits)
+
+
+def in_folder(path: Path, stack: ExitStack) -> list[layout.Candidate]:
+    """The threads of the stores in a folder, in order; a SQLite file that is none, or that can't be read, is passed over."""
+    found: list[layout.Candidate] = []
+    for file in sorted(each for each in path.rglob("*") if each.suffix in STORES and each.is_file() and not each.is_symlink()):
+        try:
+            store = stores.opened(str(file))
+        except CoreError:
+            continue
+        if store is not None:
+            stack.callback(store.close)
+            found += store_file.candidates(store, str(file.resolve()), [], service.limits())
+    return found
 
 
 def transcript_of(path: Path) -> Path | None:
