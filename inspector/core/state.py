@@ -9,7 +9,9 @@ from typing import Any, Literal
 from .verdicts import Drop
 
 How = Literal["normal", "fork", "path", "switch"]
-GATES = ("content-replacement", "context-collapse", "resume-interrupted-turn")
+CLEAN_SESSION = "clean-session"
+"""Apple workflows: the transcript is not restored, although it can be."""
+GATES = ("content-replacement", "context-collapse", "resume-interrupted-turn", CLEAN_SESSION)
 """Switches of the client that are off unless a person asks for them to be on."""
 
 

@@ -83,7 +83,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.ATTACHMENT_NOT_SENT: "the client does not send this kind of context",
     Reason.NOT_A_TRANSCRIPT: "a file beside the transcript",
     Reason.MALFORMED: "the record lacks what its type needs",
-    Reason.NOT_RESTORED: "the transcript can't be restored, so that the work goes on in a clean session without it",
+    Reason.NOT_RESTORED: "the transcript is not restored: the work goes on in a clean session without it",
     Reason.REFUSED: "the client would not resume this session",
     Reason.OLDER_STATE: "an earlier checkpoint; only the newest one of the branch goes on",
     Reason.SUBGRAPH: "belongs to a subgraph's own state",

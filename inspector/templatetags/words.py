@@ -55,6 +55,7 @@ GATES = {
     "resume-interrupted-turn": "the interrupted turn is sent at once",
     "content-replacement": "recorded replacements are applied",
     "context-collapse": "context-collapse entries are shown",
+    "clean-session": "the transcript is not restored: a clean session gets what was saved as its instructions",
 }
 """Gate of the client -> what it does when it is on."""
 

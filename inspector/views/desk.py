@@ -121,6 +121,11 @@ class Desk:
         return reverse(name, args=[self.session.pk]) + "?" + self.query(**changes)
 
     @property
+    def gates(self) -> tuple[str, ...]:
+        """Names of the switches that mean something for this client."""
+        return getattr(reading.CLIENTS.get(self.session.client), "GATES", ())
+
+    @property
     def forks(self) -> bool:
         """Whether sessions of this client can be forked."""
         return fork.forks(self.session.client)

@@ -67,7 +67,7 @@ def page(request: HttpRequest, pk: int) -> HttpResponse:
         "versions": _versions(desk),
         "version": desk.resume_as.version or "",
         "resume_as": desk.resume_as,
-        "gates": [(name, words, desk.resume_as.gate(name)) for name, words in GATES.items()],
+        "gates": [(name, words, desk.resume_as.gate(name)) for name, words in GATES.items() if name in desk.gates],
         "models": _models(desk),
         "model_default": desk.session.model,
         "profile": desk.revision.profile if desk.default else desk.derived.inspection.state.version,

@@ -269,6 +269,14 @@ def test_a_new_session_gets_the_transcript_and_what_it_replaces_is_said() -> Non
     assert "replaces the instructions" in facts["instructions"].note
 
 
+def test_the_clean_session_can_be_shown_although_the_transcript_can_be_restored() -> None:
+    value = checkpoint("decide", planned(), plan=PLAN, gathered=[FACT])
+    looked = inspect(source(value), ResumeAs(gates=(("clean-session", True),)))
+    assert PLAN in instructions(looked) and FACT in instructions(looked) and len(entries_of(looked)) == 1
+    assert {drop.reason for drop in looked.state.drops if looked.row(drop.row).kind == "message"} == {"not-restored"}
+    assert len(entries_of(inspect(source(planned().envelope()), ResumeAs(gates=(("clean-session", True),))))) == 6
+
+
 def test_the_first_step_sends_the_saved_prompt() -> None:
     looked = looked_at(checkpoint("plan"))
     assert [entry["contents"][-1]["text"] for entry in entries_of(looked)] == [FRESH, PROMPT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...state import CLEAN_SESSION
 from . import write
 from .calls import arguments, calls, content_before, recorded_request
 from .profiles import PROFILES
@@ -10,6 +11,8 @@ from .resume import resume
 from .screen import screen, screen_items, words
 
 TITLE = "Apple FoundationModels workflow"
+GATES = (CLEAN_SESSION,)
+"""Switches of state.GATES that mean something here."""
 UNKNOWN_IS_RESPONDING = True
 """Nothing outside the app tells whether its session is making a response: whoever takes it over has to say so."""
 FINDS = frozenset((
@@ -26,6 +29,6 @@ MENDS = frozenset((
 """Those of them that a repair can mend in a document."""
 
 __all__ = [
-    "FINDS", "MENDS", "NAME", "PROFILES", "TITLE", "UNKNOWN_IS_RESPONDING", "arguments", "calls", "content_before", "read", "recorded_request",
-    "resume", "screen", "screen_items", "sniff", "words", "write",
+    "FINDS", "GATES", "MENDS", "NAME", "PROFILES", "TITLE", "UNKNOWN_IS_RESPONDING", "arguments", "calls", "content_before", "read",
+    "recorded_request", "resume", "screen", "screen_items", "sniff", "words", "write",
 ]  # fmt: skip

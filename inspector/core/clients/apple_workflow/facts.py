@@ -86,7 +86,7 @@ def _transcript(session: Session, profile: Profile, restored: bool, refused: str
         return [Fact("transcript", None, False, note="No transcript can be restored: a clean session gets what was saved as its instructions.")]
     version: Any = loads_object(envelope).get("version")
     rows = tuple(row.ref for row in entries)
-    how = "restored into a new session" if restored else "not restored: Apple's decoder would refuse it"
+    how = "restored into a new session" if restored else "not restored"
     text = sum(len(row.extra.text) for row in entries)
     note = f"About {text // TOKEN:,} tokens of {profile.context_tokens:,}; estimated, four characters to a token."
     listed = [session.record(row).get("tools") for row in entries if row.type == "instructions"]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...documents import Document
 from ...jsonspans import loads_object
 from ...session import Row, RowKind, Session
-from ...state import AddedRow, ResumeAs, RuntimeState, StateMessage
+from ...state import CLEAN_SESSION, AddedRow, ResumeAs, RuntimeState, StateMessage
 from ...verdicts import Drop, Reason, Stage
 from .checkpoint import STEPS, Checkpoint, checkpoint_of, missing_inputs, open_votes, reached, wrong_types
 from .entry import Entry
@@ -61,7 +60,7 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
     state.refused = why_not(session, held, restore)
     state.finished = held is not None and held.step == "done" and not _damaged(session)
     placed: set[str] = set()
-    restored = restore.present and not restore.faults
+    restored = restore.present and not restore.faults and not (held is not None and resume_as.gate(CLEAN_SESSION))
     if state.refused is None:
         state.around = _around(session, profile, restored)
         if restored:
@@ -74,9 +73,8 @@ def resume(session: Session, resume_as: ResumeAs) -> RuntimeState:
         placed |= _prompt(state, held, resume_as)
     state.branch = [row.ref for row in restore.entries]
     state.leaf = state.branch[-1] if state.branch else None
-    state.drops = [_drop(row, session.documents.get(row.part), state.refused, restore) for row in session.rows if row.ref not in placed]
-    state.added_at_send = [] if state.refused else list(_added(session, held, restore))
-    state.runs_first = None
+    state.drops = [_drop(row, state.refused, restore, restored) for row in session.rows if row.ref not in placed]
+    state.added_at_send = [] if state.refused else list(_added(held, restore, restored))
     state.facts_from = lambda: facts_of(session, held, profile, restored, state.refused)
     return state
 
@@ -177,7 +175,7 @@ def _asked(state: RuntimeState) -> bool:
     return bool(state.messages) and state.messages[-1].role == "prompt"
 
 
-def _drop(row: Row, document: Document | None, refused: str | None, restore: Restore) -> Drop:
+def _drop(row: Row, refused: str | None, restore: Restore, restored: bool) -> Drop:
     if row.kind is RowKind.FRAME:
         return Drop(row.ref, Stage.READ, Reason.FRAME)
     if row.kind is RowKind.BLOB:
@@ -185,7 +183,7 @@ def _drop(row: Row, document: Document | None, refused: str | None, restore: Res
     if row.damage:
         return Drop(row.ref, Stage.READ, Reason.DAMAGED)
     if isinstance(row.extra, Entry) or row.ref == restore.row:
-        if restore.faults:
+        if restore.faults or (not restored and refused is None):
             at = next((fault.entry for fault in restore.faults if fault.entry is not None), None)
             because = next((each.ref for each in restore.entries if each.extra.number == at), None) if at is not None else None
             return Drop(row.ref, Stage.CLEANUP, Reason.NOT_RESTORED, because)
@@ -194,9 +192,8 @@ def _drop(row: Row, document: Document | None, refused: str | None, restore: Res
     return Drop(row.ref, Stage.SEND, Reason.RECORD)
 
 
-def _added(session: Session, held: Checkpoint | None, restore: Restore) -> list[str]:
+def _added(held: Checkpoint | None, restore: Restore, restored: bool) -> list[str]:
     """What the app adds or leaves out, which the file can't tell."""
-    restored = restore.present and not restore.faults
     told = []
     step = next_step(held) if held is not None else None
     if step is not None and step != "plan":

@@ -14,8 +14,10 @@ from .switching import continue_choice, listed
 
 NAME = "claude-code"
 TITLE = "Claude Code"
+GATES = ("content-replacement", "context-collapse", "resume-interrupted-turn")
+"""Switches of state.GATES that mean something here."""
 
 __all__ = [
-    "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "content_before", "continue_choice", "listed", "read",
-    "read_line", "recorded_request", "resume", "screen", "screen_items", "sniff", "write",
+    "GATES", "NAME", "PROFILES", "TITLE", "agent_requests", "all_requests", "arguments", "calls", "content_before", "continue_choice", "listed",
+    "read", "read_line", "recorded_request", "resume", "screen", "screen_items", "sniff", "write",
 ]  # fmt: skip
