@@ -140,10 +140,8 @@ LIMITS = {
 }
 # Stores of frameworks by name: a PostgreSQL address or the path of a SQLite file. Never on a page and never in a log.
 STORES = stores(setting("INSPECTOR_STORES", "{}"))
-# Key of LangGraph's encrypting serializer.
+# Key of encrypted stores: of LangGraph's serializer (16, 24 or 32 characters), or of the OpenAI Agents SDK's sessions (any).
 STORE_KEY = setting("INSPECTOR_STORE_KEY").encode()
-if len(STORE_KEY) not in (0, 16, 24, 32):
-    raise ImproperlyConfigured(f"INSPECTOR_STORE_KEY has {len(STORE_KEY)} bytes; 16, 24 or 32 are a key.")
 # Days after its import that a session is kept; 0 keeps sessions for ever.
 RETENTION_DAYS = number("INSPECTOR_RETENTION_DAYS", 0)
 # Whether a person may decide alone what happened, and approve what they proposed: stamped so wherever it is shown. Meant for one person's machine.

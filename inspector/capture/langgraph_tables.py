@@ -52,7 +52,8 @@ class LangGraphStore:
     def __init__(self, database: Database, tables: dict[str, list[str]], writes: str, key: bytes | None, limits: Limits) -> None:
         self.kind = f"langgraph-{database.engine}"
         self.name = database.name
-        self._database, self._tables, self._writes, self._key, self._limits = database, tables, writes, key, limits
+        self._database, self._tables, self._writes, self._limits = database, tables, writes, limits
+        self._key = key if key is not None and len(key) in aes.LENGTHS else None
         # A shallow saver of old keeps one checkpoint for a thread and no id beside it.
         by_id = "checkpoint_id" in tables[CHECKPOINTS]
         self._newest = "(SELECT max(c.checkpoint_id) FROM checkpoints c WHERE c.thread_id = id)" if by_id else "NULL"

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from inspector.core.errors import ReadError
 from inspector.core.source import Source
 
-from . import langgraph_tables
+from . import langgraph_tables, openai_tables
 from .files import Tree
 from .layout import Candidate
 from .limits import Limits, check
@@ -22,7 +22,7 @@ from .postgres_store import PostgresDatabase
 from .sqlite_file import SqliteFile, is_sqlite
 from .tables import Database, Store
 
-LAYOUTS: tuple[Callable[[Database, bytes | None, Limits], Store | None], ...] = (langgraph_tables.opened,)
+LAYOUTS: tuple[Callable[[Database, bytes | None, Limits], Store | None], ...] = (langgraph_tables.opened, openai_tables.opened)
 """Layouts of tables, tried in order: what opens a store of each, or says that it is none."""
 
 

@@ -43,6 +43,8 @@ class Outcome(StrEnum):
     DID_NOT_HAPPEN = "resolved-did-not-happen"
     WAITING = "waiting"
     """The call, or its task, asks a person first and goes on with the answer."""
+    ASKED = "asked"
+    """A person was asked whether the tool may run, and had not answered when the state was saved."""
     LAUNCHED = "launched"
     """Started in the background; this result came at the start, not at the end."""
     REJECTED = "rejected"

@@ -1,7 +1,7 @@
 """A JSON document cut into byte-exact rows, and put together again after an edit that leaves every other byte alone.
 
-A document is one part that holds one JSON object. Its rows are the members of the object, and the elements of at most one list that a reader
-asks for. That list may lie deeper, also inside a value that holds JSON of its own: as text, as base64, or as a list of byte values. Brackets and
+A document is one part that holds one JSON object, or one list. Its rows are the members of the object, and the elements of at most one list that
+a reader asks for. That list may lie deeper, also inside a value that holds JSON of its own: as text, as base64, or as a list of byte values. Brackets and
 separators are rows too, so that the rows tile the part.
 
 A row's *body* is what it says in plain JSON: `{"key": value}` for a member, the element itself for an element. Edits are bodies; `rebuilt`
@@ -216,7 +216,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The list that becomes rows: the value at `path` holds, in `form`, a document whose list is at `list_path`."""
+    """The list that becomes rows: the value at `path` holds, in `form`, a document whose list is at `list_path`. No path: the part is the list."""
 
     path: tuple[str, ...]
     form: Form
@@ -247,6 +247,9 @@ class Document:
             self.close = close if self.whole and close is not None else len(data)
         if opened is None:
             return
+        if not opened.path:
+            self._open_list(start)
+            return
         value = value_at(data, opened.path)
         self.member = max(number for number, place in enumerate(self.members) if place.key == opened.path[0])
         self.held = Held(data, value.at, value.end, opened.form)
@@ -257,7 +260,33 @@ class Document:
             raise NotJson("the list has no end")
         self.list_end = end
 
+    def _open_list(self, start: int) -> None:
+        """The part itself as the list."""
+        if self.data[start : start + 1] != b"[":
+            raise NotJson("the document is no list")
+        self.held = Held(self.data, start, len(self.data), "object")
+        self.list = Place("", 0, 0, len(self.held.inner))
+        self.elements, end = places(self.held.inner, 0)
+        self.whole = end is not None and not self.held.inner[end + 1 :].strip(b" \t\r\n")
+        self.list_end = end if self.whole and end is not None else self._break(self.held.inner)
+
+    def _break(self, inner: bytes) -> int:
+        """Where a list breaks off: behind its last element that a comma follows."""
+        last = self.elements[-1] if self.elements else None
+        cut = _skip(inner, last.end) if last else 0
+        if last is None:
+            return min(1, len(inner))
+        if inner[cut : cut + 1] == b",":
+            return _skip(inner, cut + 1)
+        self.elements.pop()
+        return last.start
+
     def _cut(self) -> list[Piece]:
+        if self.held is not None and self.opened is not None and not self.opened.path:
+            _, *elements, _ = self._list(Place("", 0, self.held.at, len(self.data)), len(self.data))
+            first = elements[0].start if elements else self.held.outer(self.list_end)
+            end = Piece("frame" if self.whole else "broken", self.held.outer(self.list_end), len(self.data))
+            return [piece for piece in (Piece("frame", 0, first), *elements, end) if piece.end > piece.start]
         found: list[Piece] = []
         data = self.data
         ends = [place.start for place in self.members[1:]]
@@ -330,13 +359,16 @@ class Document:
                 place_number, place = next(places_by_key)
                 members.append((self._with_list(place, elements, inner_seps), seps[place_number]))
             following = inserted.get(number, ())
+            listed = self.opened is not None and not self.opened.path
             order += [(number, each) for each in range(len(following))]
             if following and (number == len(self.pieces) - 1 and piece.kind == "frame"):
                 raise ApplyError("nothing can follow the end of a document")
-            if piece.kind in ("head", "element"):
+            if piece.kind in ("head", "element") or listed:
                 elements += [(body, None) for body in following]
             else:
                 members += [(_member(body), None) for body in following]
+        if self.held is not None and self.opened is not None and not self.opened.path:
+            return self.data[: self.held.at] + self._listed(elements, inner_seps), order
         start = self.pieces[0].end
         data = self.data[:start] + _joined(members, seps, self.data[self.data.find(b"{") + 1 : start]) + self.data[self.close :]
         return data, order
@@ -350,11 +382,16 @@ class Document:
     def _with_list(self, member: Place, elements: Sequence[tuple[bytes, bytes | None]], seps: Sequence[bytes]) -> bytes:
         held = self.held
         assert held is not None
-        first = self.elements[0].start if self.elements else self.list_end
-        lead = held.inner[self.list.at + 1 : first]
-        inner = held.inner[:first] + _joined(elements, seps, lead) + held.inner[self.list_end :]
+        inner = self._listed(elements, seps)
         value = held.raw if inner == held.inner else held.coded(inner)
         return self.data[member.start : self.value.at] + value + self.data[self.value.end : member.end]
+
+    def _listed(self, elements: Sequence[tuple[bytes, bytes | None]], seps: Sequence[bytes]) -> bytes:
+        """The inner document with other elements in its list."""
+        assert self.held is not None
+        inner = self.held.inner
+        first = self.elements[0].start if self.elements else self.list_end
+        return inner[:first] + _joined(elements, seps, inner[self.list.at + 1 : first]) + inner[self.list_end :]
 
 
 def _member(body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The built-in tables: each tool of the three clients -> its class, by its name or by its arguments.
+"""The built-in tables: each tool of the clients -> its class, by its name or by its arguments.
 
 Sources: the tools that the clients declared in recorded requests, and their public lists: code.claude.com/docs/en/tools-reference,
 `codex-rs/core/src/tools` of openai/codex, `packages/core/src/tools` of google-gemini/gemini-cli. A tool that is known and still UNKNOWN has its
@@ -13,7 +13,7 @@ from typing import Any
 
 from .effect_class import Effect, destructive, mutating, read_only, unknown
 
-VERSION = "2"
+VERSION = "3"
 """Raised with every change of the tables or of the shell analysis that can give a call another class."""
 
 READS = read_only("only reads")
@@ -95,12 +95,14 @@ TABLES: dict[str, dict[str, Effect]] = {
         ("activate_skill delegate_to_agent invoke_agent codebase_investigator cli_help generalist", SUB_AGENT),
         ("list_mcp_resources read_mcp_resource", MCP_SERVER),
     ),
+    "openai-agents": _table(("tool_search", READS), ("computer", ELSEWHERE)),
 }
 
 COMMAND_TOOLS: dict[str, dict[str, str]] = {
     "claude-code": {"Bash": "command"},
     "codex": {"shell": "command", "exec_command": "cmd", "shell_command": "command", "local_shell": "command", "container.exec": "command"},
     "gemini-cli": {"run_shell_command": "command"},
+    "openai-agents": {"shell": "command", "local_shell": "command"},
 }
 """Client -> tool -> the argument that holds the command: a script, or a list of words."""
 
@@ -109,7 +111,7 @@ def _patch(arguments: Any) -> Effect:
     if arguments is None:
         return destructive("may delete a file: the patch was not saved whole")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return destructive("the patch deletes a file") if "*** Delete File" in text else mutating("the patch changes files")
+    return destructive("the patch deletes a file") if "*** Delete File" in text or '"delete_file"' in text else mutating("the patch changes files")
 
 
 def _exit_worktree(arguments: Any) -> Effect:
@@ -131,5 +133,6 @@ BY_ARGUMENTS: dict[str, dict[str, Callable[[Any], Effect]]] = {
     "claude-code": {"ExitWorktree": _exit_worktree, "TaskUpdate": _task_update},
     "codex": {"apply_patch": _patch, "wait": _wait},
     "gemini-cli": {},
+    "openai-agents": {"apply_patch": _patch},
 }
 """Client -> tool -> what its arguments make of it; where they are not known, the worst that it can be."""

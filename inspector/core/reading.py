@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .clients import apple_workflow, claude_code, langgraph, raw
+from .clients import apple_workflow, claude_code, langgraph, openai_agents, raw
 from .errors import ReadError
 from .session import Session
 from .source import Source
 
-CLIENTS: dict[str, ModuleType] = {module.NAME: module for module in (langgraph, claude_code, apple_workflow, raw)}
+CLIENTS: dict[str, ModuleType] = {module.NAME: module for module in (langgraph, openai_agents, claude_code, apple_workflow, raw)}
 """Name -> client package. Each offers NAME, TITLE, sniff, read, resume, screen, recorded_request, calls, arguments, content_before and PROFILES;
 FINDS and MENDS where not every finding fits its sessions."""
 

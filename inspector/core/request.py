@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .dialects import anthropic_messages, apple_transcript, langchain_messages
+from .dialects import anthropic_messages, apple_transcript, langchain_messages, openai_responses
 from .dialects.problems import Problem
 from .state import RuntimeState
 from .verdicts import Drop
 
-DIALECTS = {dialect.NAME: dialect for dialect in (anthropic_messages, apple_transcript, langchain_messages)}
+DIALECTS = {dialect.NAME: dialect for dialect in (anthropic_messages, apple_transcript, langchain_messages, openai_responses)}
 
 
 @dataclass(frozen=True, slots=True)

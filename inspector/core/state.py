@@ -103,6 +103,10 @@ class RuntimeState:
     refused: str | None = None
     around: dict[str, Any] | None = None
     """What stands around the messages in the body, where the transcript itself has the body's form."""
+    paused: bool = False
+    """Refused because the run waits for a person's answer: it is not broken."""
+    answered: frozenset[str] = frozenset()
+    """Calls without a result that the resume itself answers before it asks the model: by running them, or with a person's rejection."""
     added_at_send: list[str] = field(default_factory=list)
     system: list[str] | None = None
     """System prompt that the transcript itself would inject, where it does."""

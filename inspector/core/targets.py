@@ -20,6 +20,7 @@ BY_TOOL: dict[str, dict[str, str]] = {
     },
     "codex": {"apply_patch": "file", "image_generation": "file", "wait": "shell", "close_agent": "agent", "interrupt_agent": "agent"},
     "gemini-cli": {"save_memory": "file"},
+    "openai-agents": {"apply_patch": "file"},
 }  # fmt: skip
 """Tools whose reason alone does not tell."""
 SERVICES = frozenset("curl wget http https xh gh glab aws gcloud az kubectl helm terraform stripe".split())

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import claims, wording
+from .. import claims, reading, wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Session
@@ -46,6 +46,9 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 def claim_in(session: Session, ref: str) -> str:
     """The sentence of a row that claims that something was done."""
+    said = getattr(reading.CLIENTS[session.client], "words", None)
+    if said is not None:
+        return claims.claim_in(said(session, session.row(ref))) or ""
     blocks = wording.blocks_of(session.value(session.row(ref)))
     texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
     return claims.claim_in("\n".join(texts)) or ""

@@ -32,6 +32,8 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding. A client's own command, its summary, or an interruption at the end is no open turn."""
     looked = index.of(inspection)
     tail = looked.tail()
+    if inspection.state.runs_first is not None:  # a saved run goes on by itself
+        return
     if tail is None or tail.role != "user" or any(index.api_error(row) for row in looked.branch[looked.place[tail] :]):
         return
     light = tail.extra

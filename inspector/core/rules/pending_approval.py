@@ -35,7 +35,14 @@ def find(inspection: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
         elif operation.state == "uncertain" and operation.call is not None and operation.result is None:
             mode = next((each.row for each in operation.evidence if each.kind == "asks-first" and each.row), None)
-            if mode is not None:
+            if mode is not None and mode == operation.call:
+                yield Finding(
+                    "pending-approval", Severity.INFO, (operation.call,),
+                    f"The call {wording.operation(operation.tool, operation.arguments)} may have been waiting for approval when it was saved: "
+                    "a call that has run is saved together with its output.",
+                    operation=operation.key,
+                )  # fmt: skip
+            elif mode is not None:
                 yield Finding(
                     "pending-approval", Severity.INFO, (operation.call, mode),
                     f"The call {wording.operation(operation.tool, operation.arguments)} may have been waiting for permission when the client ended: "

@@ -28,6 +28,9 @@ CODES = ("reexecution-risk",)
 
 def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding: every task that a resume runs before it asks the model, hooks of middleware aside."""
+    if inspection.session.client != "langgraph":
+        yield from _of_state(inspection)
+        return
     standing = standing_of(thread_of(inspection.session))
     effects = {operation.call_id: operation.effect for operation in inspection.operations}
     again = [
@@ -41,4 +44,16 @@ def find(inspection: Inspection) -> Iterator[Finding]:
         yield Finding(
             "reexecution-risk", Severity.WARNING, tuple(dict.fromkeys(task.row for task in again)),
             f"A resume runs {wording.count(len(again), 'task')} before it asks the model: {named}. What has been done already is done again.",
+        )  # fmt: skip
+
+
+def _of_state(inspection: Inspection) -> Iterator[Finding]:
+    """At most one finding: the calls that a saved run makes before it asks the model, those that only read aside."""
+    effects = {operation.call_id: operation.effect for operation in inspection.operations}
+    first = [task for task in inspection.state.runs_first or () if not all(effects.get(call["id"]) == "read-only" for call in task["calls"])]
+    if first:
+        named = ", ".join(dict.fromkeys(wording.operation(str(call["name"]), call["args"]) for task in first for call in task["calls"]))
+        yield Finding(
+            "reexecution-risk", Severity.WARNING, tuple(dict.fromkeys(task["row"] for task in first if task["row"])),
+            f"A resume runs {named} before it asks the model. Whatever has been done since the state was saved is done again.",
         )  # fmt: skip

@@ -28,7 +28,7 @@ CODES = ("resume-refused",)
 def find(inspection: Inspection) -> Iterator[Finding]:
     """At most one finding."""
     state = inspection.state
-    if state.refused is None:
+    if state.refused is None or state.paused:
         return
     if inspection.session.client == "raw":
         yield Finding("resume-refused", Severity.FATAL, (), f"This can't be resumed: {state.refused}.")

@@ -39,7 +39,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
     looked, session = index.of(inspection), inspection.session
     messages: dict[str, int] = {}
     for (part, call_id), spots in looked.calls.without(looked.results):
-        if (part, call_id) in looked.inner_results:
+        if (part, call_id) in looked.inner_results or call_id in inspection.state.answered:
             continue
         spot = spots[-1]
         rows = [each.row for each in spots]
