@@ -52,6 +52,7 @@ def opened(database: Database, key: bytes | None = None, limits: Limits = Limits
 
 def _beside(sessions: list[str], messages: str) -> str:
     """The table of sessions that belongs to one of messages: the one whose name is most like it."""
+
     def alike(name: str) -> int:
         return next((number for number, pair in enumerate(zip(name, messages, strict=False)) if pair[0] != pair[1]), min(len(name), len(messages)))
 

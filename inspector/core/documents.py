@@ -1,8 +1,8 @@
 """A JSON document cut into byte-exact rows, and put together again after an edit that leaves every other byte alone.
 
-A document is one part that holds one JSON object, or one list. Its rows are the members of the object, and the elements of at most one list that
-a reader asks for. That list may lie deeper, also inside a value that holds JSON of its own: as text, as base64, or as a list of byte values. Brackets and
-separators are rows too, so that the rows tile the part.
+A document is one part that holds one JSON object or one list. Its rows are the members of the object, and the elements of at most one list
+that a reader asks for. That list may lie deeper, also inside a value that holds JSON of its own: as text, as base64, or as a list of byte
+values. Brackets and separators are rows too, so that the rows tile the part.
 
 A row's *body* is what it says in plain JSON: `{"key": value}` for a member, the element itself for an element. Edits are bodies; `rebuilt`
 writes them as the part has them.
@@ -26,7 +26,7 @@ SPACE = re.compile(rb"[ \t\r\n]*+")
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 SCALAR = re.compile(rb"[^\s,:\[\]{}\"]+")
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
-ESCAPE = re.compile(rb'\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.', re.DOTALL)
+ESCAPE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 NUMBER = re.compile(rb"[0-9]+")
 BOM = b"\xef\xbb\xbf"
 
@@ -283,10 +283,10 @@ class Document:
 
     def _cut(self) -> list[Piece]:
         if self.held is not None and self.opened is not None and not self.opened.path:
-            _, *elements, _ = self._list(Place("", 0, self.held.at, len(self.data)), len(self.data))
-            first = elements[0].start if elements else self.held.outer(self.list_end)
-            end = Piece("frame" if self.whole else "broken", self.held.outer(self.list_end), len(self.data))
-            return [piece for piece in (Piece("frame", 0, first), *elements, end) if piece.end > piece.start]
+            _, *inside, _ = self._list(Place("", 0, self.held.at, len(self.data)), len(self.data))
+            begin = inside[0].start if inside else self.held.outer(self.list_end)
+            rest = Piece("frame" if self.whole else "broken", self.held.outer(self.list_end), len(self.data))
+            return [piece for piece in (Piece("frame", 0, begin), *inside, rest) if piece.end > piece.start]
         found: list[Piece] = []
         data = self.data
         ends = [place.start for place in self.members[1:]]
@@ -324,9 +324,7 @@ class Document:
         ]
         return [Piece("head", member.start, starts[0], member.key, around), *elements, Piece("tail", starts[-1], end, member.key)]
 
-    def rebuilt(
-        self, changes: Mapping[int, bytes | None], inserted: Mapping[int, Sequence[bytes]]
-    ) -> tuple[bytes, list[int | tuple[int, int]]]:
+    def rebuilt(self, changes: Mapping[int, bytes | None], inserted: Mapping[int, Sequence[bytes]]) -> tuple[bytes, list[int | tuple[int, int]]]:
         """The part's bytes with other bodies: `changes` maps the number of a piece to its new body, or to None where it is left out;
         `inserted` to the bodies that follow it.
 

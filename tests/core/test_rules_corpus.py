@@ -35,6 +35,11 @@ NAMED = {
     "cwd_change": {"cwd-drift"},
     "worktree_shared": {"shared-worktree"},
     "worktree_has_unmerged_commits": {"unmerged-worktree"},
+    "unresolved_function_call": {"unresolved-call"},
+    "later_text_claims_success": {"later-claim"},
+    "reasoning_without_following_item": {"orphan-reasoning"},
+    "item_without_required_reasoning": {"orphan-reasoning"},
+    "duplicate_item_id": {"duplicate-item-id"},
 }
 """Fault as the report names it -> our codes."""
 

@@ -52,7 +52,7 @@ def build(state: RuntimeState) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 def sent_calls(state: RuntimeState) -> set[str]:
     """Ids of the calls among a state's items."""
     items = [message.content[0] for message in state.messages]
-    return {id for item in items if kind_of(item) in OUTPUT_OF and (id := call_id_of(item)) is not None}
+    return {id for item in items if isinstance(item, dict) and kind_of(item) in OUTPUT_OF and (id := call_id_of(item)) is not None}
 
 
 class _Found:

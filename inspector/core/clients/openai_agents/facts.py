@@ -40,7 +40,8 @@ def _of_history(session: Session) -> list[Fact]:
         facts.append(Fact("branches", told, True, (), ALWAYS))
     usage = [session.record(row) for row in session.of_type("turn_usage")]
     if usage:
-        total = {key: sum(each.get(key) or 0 for each in usage if isinstance(each.get(key), int)) for key in ("requests", "input_tokens", "output_tokens")}
+        counted = ("requests", "input_tokens", "output_tokens")
+        total = {key: sum(each[key] for each in usage if isinstance(each.get(key), int)) for key in counted}
         facts.append(Fact("usage", total, True, tuple(row.ref for row in session.of_type("turn_usage")), ALWAYS))
     facts.append(Fact("agent", None, False, (), NEVER, "Which agent was at work is not stored: the application names one when it resumes."))
     facts.append(Fact("approvals", None, False, (), NEVER, "A session stores none: they are in a RunState that the application saves, or nowhere."))

@@ -83,7 +83,8 @@ def _orphans(items: Sequence[Any], stored: bool, answered: frozenset[str]) -> se
 
 def _programs(items: Sequence[Any], done: set[tuple[str, str | None]], stored: bool) -> tuple[set[str], set[str]]:
     """Programs without an output: those that go, and those that stay because something that they called does."""
-    lost, active = set(), set()
+    lost: set[str] = set()
+    active: set[str] = set()
     for item in items:
         id = call_id_of(item) if kind_of(item) == "program" else None
         if id is not None and ("program_output", id) not in done:

@@ -66,8 +66,9 @@ def arguments_of(item: dict[str, Any]) -> Any:
     held = item.get("operation" if kind == "apply_patch_call" else "action")
     if kind in ("shell_call", "local_shell_call") and isinstance(held, dict):
         commands = held.get("commands", held.get("command"))
-        whole = "\n".join(commands) if kind == "shell_call" and isinstance(commands, list) and all(isinstance(each, str) for each in commands) else commands
-        return {**held, "command": whole}
+        if kind == "shell_call" and isinstance(commands, list) and all(isinstance(each, str) for each in commands):
+            commands = "\n".join(commands)
+        return {**held, "command": commands}
     return held if held is not None else item.get("arguments")
 
 

@@ -63,10 +63,12 @@ def _of_history(session: Session, resume_as: ResumeAs, state: RuntimeState) -> N
     _send(session, state, taken, orphans=not handed_over)
     _with_prompt(state, resume_as)
     if not state.messages:
-        state.refused = "it holds no item, and a run without input has nothing to send"
+        state.refused = "no item of it would be sent, and a run without input has nothing else to send"
 
 
-def _send(session: Session, state: RuntimeState, rows: Sequence[Row], *, orphans: bool, stored: bool = True, answered: frozenset[str] = frozenset()) -> None:
+def _send(
+    session: Session, state: RuntimeState, rows: Sequence[Row], *, orphans: bool, stored: bool = True, answered: frozenset[str] = frozenset()
+) -> None:
     """Put what is sent of the rows' items behind the messages, and a drop for each row of which nothing is."""
     held = [(row, item) for row in rows for item in items_of(session, row)]
     items = [cleaned(item) for _, item in held]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from .read import SCHEMA
 
 NEWEST = (1, 21)
 """Newest `$schemaVersion` that release 0.24.0 reads; it refuses every other one."""
+SCHEMA_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})", re.ASCII)
 Decision = Literal["approved", "rejected"]
 
 
@@ -60,8 +62,8 @@ class RunState:
     @property
     def readable(self) -> bool:
         """Whether the observed release reads this version of the schema."""
-        pieces = self.schema.split(".")
-        return len(pieces) == 2 and all(piece.isascii() and piece.isdigit() for piece in pieces) and (1, 0) <= (int(pieces[0]), int(pieces[1])) <= NEWEST
+        found = SCHEMA_VERSION.fullmatch(self.schema)
+        return found is not None and (1, 0) <= (int(found[1]), int(found[2])) <= NEWEST
 
     @property
     def invocations(self) -> dict[str, dict[str, Any]]:
@@ -98,7 +100,8 @@ class RunState:
                 text = str(said or decision.get("sticky_rejection_message") or NOT_APPROVED) if word == "rejected" else ""
                 if isinstance(given, list) and call_id in given:
                     return ("rejected" if word == "rejected" else "approved"), text
-                if given is True:
+                # A decision for good is about one make of the tool: the call has to be of the same.
+                if given is True and decision.get("sticky_scope") == self.invocations.get(call_id, {}).get("approval_scope"):
                     standing = ("rejected" if word == "rejected" else "approved"), text
         return standing
 
