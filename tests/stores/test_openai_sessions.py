@@ -195,7 +195,9 @@ def test_a_bare_list_is_sent_as_it_stands() -> None:
     assert {"unresolved-call", "truncated-arguments"} <= codes(looked).keys()
 
 
-@pytest.mark.parametrize("text", ['[{"role": "user", "content": "hi"}]', '[{"role": "assistant", "content": [{"type": "tool_use"}]}]', "[]", "[1, 2]"])
+@pytest.mark.parametrize(
+    "text", ['[{"role": "user", "content": "hi"}]', '[{"role": "assistant", "content": [{"type": "tool_use"}]}]', "[]", "[1, 2]"]
+)
 def test_lists_of_other_programs_are_left_alone(text: str) -> None:
     assert inspect(document(json.loads(text))).session.client != "openai-agents"
 
