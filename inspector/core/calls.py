@@ -136,6 +136,8 @@ class Calls:
     without_row: list[WithoutRow] = field(default_factory=list)
     lost_answer: Row | None = None
     """The message whose answer was never saved, although its tools may have started."""
+    lost_said: Answer | None = None
+    """What a repair noted behind it of what happened."""
     left_out: list[LeftOut] = field(default_factory=list)
 
 

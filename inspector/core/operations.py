@@ -293,10 +293,13 @@ class _Ledger:
 
     def _lost_answer(self, last: Row) -> Operation:
         says = "No answer to this message was saved. Tools start before an answer is saved: some may have run."
+        said = self.book.lost_said
+        state = STATES.get(said.outcome, "uncertain") if said else "uncertain"
+        more = [Evidence(str(said.outcome), SAYS[said.outcome], said.row.ref, GRADES.get(said.outcome, "weak"))] if said else []
         return Operation(
             key=key_of(None, LOST_ANSWER, [last.id]), call_id=None, tool=LOST_ANSWER, arguments=None, effect="unknown",
-            why_effect="nobody knows which tools the answer called", state="uncertain", on_branch=True, call=None, result=None,
-            evidence=(Evidence("lost-answer", says, last.ref),), policy=self.version,
+            why_effect="nobody knows which tools the answer called", state=state, on_branch=True, call=None, result=None,
+            evidence=(Evidence("lost-answer", says, last.ref), *more), policy=self.version,
         )  # fmt: skip
 
     def _left_out(self, note: LeftOut) -> Operation:

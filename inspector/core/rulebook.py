@@ -265,6 +265,7 @@ PHASES: tuple[dict[str, ModuleType], ...] = tuple(
         (lost_checkpoint,),
         (task_outcome_unknown,),
         (orphan_reasoning, duplicate_item_id),
+        (reexecution_risk,),
         (partial_response, work_after_saved_step),
         (legacy_attachment, invalid_permission_mode, restored_edit_mode, image_limits, long_tool_name, bad_tool_input, stored_cache_control),
         (step_not_advanced, inconsistent_step),

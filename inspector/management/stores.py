@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from inspector.capture import langgraph_export, store
+from inspector.capture import langgraph_export, openai_export, store
 from inspector.capture.limits import Limits
 from inspector.capture.tables import Store
 from inspector.core.errors import ReadError
@@ -35,7 +35,9 @@ def written(source: Source, out: Path) -> str:
     Raises OSError, ReadError.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    if langgraph_export.is_postgres(source):
+    if source.hints.get("store", "").startswith("openai-agents"):
+        openai_export.write_sqlite(source, out)
+    elif langgraph_export.is_postgres(source):
         with out.open("x", encoding="utf-8", errors="surrogateescape") as file:
             file.writelines(langgraph_export.sql(source))
     else:

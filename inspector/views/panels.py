@@ -274,7 +274,7 @@ def _request(desk: Desk, at: str, message: str) -> dict[str, Any]:
         content = blocks_of(item)
         here = [problem for problem in request.problems if _message_number(problem.pointer) == number]
         shown.append({
-            "place": place_words(f"{list_at(request.body)}/{number}"), "role": item.get("role"),
+            "place": place_words(f"{list_at(request.body)}/{number}"), "role": item.get("role") or item.get("type"),
             "words": "text" if isinstance(content, str) else f"parts: {len(content or [])}",
             "links": links(desk, rows_at.get(number, []), 4), "open": number == chosen or bool(here), "json": jsontree.draw(item, safe_text),
             "problems": [{"rule": problem.rule, "place": place_words(problem.pointer), "message": safe_text(problem.message)} for problem in here],

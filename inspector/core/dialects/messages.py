@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-LISTS = (("messages",), ("transcript", "entries"))
+LISTS = (("messages",), ("transcript", "entries"), ("input",))
 """Where dialects keep their messages."""
 POINTER = re.compile("/(?:" + "|".join("/".join(path) for path in LISTS) + r")/(\d+)(?:/[A-Za-z]+/(\d+))?")
 
@@ -39,7 +39,7 @@ def blocks_of(message: Any) -> Any:
         return message
     inner = message.get("reasoning") if message.get("role") == "reasoning" else message
     holder = inner if isinstance(inner, dict) else message
-    return next((holder[key] for key in ("content", "toolCalls", "contents") if key in holder), None)
+    return next((holder[key] for key in ("content", "toolCalls", "contents", "arguments", "output", "summary") if key in holder), None)
 
 
 def numbers_in(pointer: str) -> tuple[int | None, int | None]:

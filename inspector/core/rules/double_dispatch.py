@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import index, intents, wording
+from .. import index, intents, reading, wording
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind, Row
@@ -54,4 +54,6 @@ def _said(inspection: Inspection, row: Row, call_id: str) -> str:
     """The result of a call as one row holds it."""
     blocks = wording.blocks_of(inspection.session.value(row))
     numbers = [number for number, block in enumerate(row.blocks) if block.kind is BlockKind.RESULT and block.id == call_id]
+    if any(number >= len(blocks) for number in numbers):  # of another client: what a person saw of it
+        return "\n".join(item.text for item in reading.CLIENTS[inspection.session.client].screen_items(inspection.session, [row]))
     return repr([blocks[number].get("content") for number in numbers])

@@ -33,7 +33,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Take the provider's id off each of the items."""
-    rows = [row for row in rows_of(context, finding) if len(row.blocks) == 1]
+    rows = rows_of(context, finding)
     edits = [edit for row in rows if (edit := context.write.without_id(context.session, row)) is not None]
     if not edits:
         return None

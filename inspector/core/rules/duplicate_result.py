@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .. import index, wording
-from ..edits import Step
+from ..edits import DropRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import BlockKind, Row
@@ -52,6 +52,11 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     """Keep the result that the client uses and leave the others out."""
     rows = rows_of(context, finding)
     id = context.step_id(finding.code, rows[0])
+    if hasattr(context.write, "writes"):  # every result is a row of its own, and of several the last is sent
+        if not all(context.write.writes(context.session, row) for row in rows):
+            return None
+        why = "A call has one result: the last one, which the client sends, stays; the others are left out."
+        return step(finding.code, id, rows, [DropRow(row.ref) for row in rows[:-1]], why)
     sent = [row for row in rows if row in context.looked.on_branch] or rows
     count: Counter[str] = Counter(block.id for row in rows for block in row.blocks if block.kind is BlockKind.RESULT and block.id)
     seen: set[str] = set()

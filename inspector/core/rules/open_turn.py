@@ -18,14 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import index, symptoms
+from .. import index, resolving, symptoms
 from ..edits import Edit, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..operations import LOST_ANSWER
 from ..session import BlockKind, Row
 from ..steps import AS_THE_CLIENT, Context, later, step
 
 CODES = ("user-tail", "open-turn")
+LEAVE_OPEN = "leave-open"
+TELL = "tell-the-model"
 
 
 def find(inspection: Inspection) -> Iterator[Finding]:
@@ -67,7 +70,9 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     """Add the rows that the client itself would add before the next prompt, or leave the end open."""
     row = context.session.row(finding.rows[0])
     id = context.step_id(finding.code, row)
-    choices = (AS_THE_CLIENT, "leave-open")
+    if hasattr(context.write, "note_row"):
+        return _noted(context, finding, row, id)
+    choices = (AS_THE_CLIENT, LEAVE_OPEN)
     chosen = context.chosen(id, choices)
     why = "The end stays open: the next prompt follows at once."
     edits: list[Edit] = []
@@ -77,6 +82,23 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
             return None
         why = "The rows are added that the client itself would add when it resumes."
     return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen)
+
+
+def _noted(context: Context, finding: Finding, row: Row, id: str) -> Step | None:
+    """Nothing, or a note that tells the model that a turn may be missing here: where a person chooses so, or has said what happened."""
+    lost = next((each for each in context.inspection.operations if each.tool == LOST_ANSWER and each.evidence[0].row == row.ref), None)
+    if lost is None or not context.write.writes(context.session, row):
+        return None
+    resolution = context.resolution(lost.key)
+    choices = (TELL, LEAVE_OPEN) if resolution is not None else (LEAVE_OPEN, TELL)
+    chosen = context.chosen(id, choices)
+    edits, why = [], "The end stays open: the next prompt follows at once, and the model does not know that a turn may be missing."
+    if chosen == TELL:
+        mark = resolving.mark_for(context, id, resolution, lost.key)
+        edits = [context.insert(row, context.write.note_row(context.session, row, resolving.text_for(resolution), mark))]
+        why = "A note tells the model that what came next was never saved, and what is known of it."
+    waits = lost.key if lost.state == "uncertain" and (resolution is None or resolution.outcome == "unknown") else None
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits)
 
 
 def _rows(context: Context, id: str) -> list[Edit]:

@@ -42,7 +42,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Leave the reasoning out, or take the provider's id off the item."""
     row = context.session.row(finding.rows[0]) if finding.rows else None
-    if row is None or len(row.blocks) != 1:
+    if row is None or not context.write.writes(context.session, row):
         return None
     id = context.step_id(finding.code, row)
     if finding.severity is Severity.ERROR:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import index, wording
-from ..edits import Edit, Step
+from ..edits import DropRow, Edit, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Block, BlockKind, Row
@@ -62,6 +62,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     follows the row that the result hangs from, only a link was wrong, and what follows the result stays with it.
     """
     rows = rows_of(context, finding)
+    if hasattr(context.write, "as_text"):
+        return _of_items(context, finding, rows)
     id = context.step_id(finding.code, rows[0])
     calls = _calls(context, rows[0])
     beside = bool(calls) and any(row.id == rows[0].parent for row in context.looked.ancestors(calls[-1]))
@@ -83,6 +85,18 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
         why = "The result is kept as marked text: its call is not part of this conversation."
     else:
         edits, why = context.without_blocks(orphans, context.mark(id)), "The result is left out."
+    return step(finding.code, id, rows, edits, why, choices=choices, chosen=chosen)
+
+
+def _of_items(context: Context, finding: Finding, rows: list[Row]) -> Step | None:
+    """The same where every result is a row of its own."""
+    texts = [edit for row in rows if (edit := context.write.as_text(context.session, row)) is not None]
+    if not texts:
+        return None
+    id, choices = context.step_id(finding.code, rows[0]), (TEXT, LEAVE_OUT)
+    chosen = context.chosen(id, choices)
+    edits = texts if chosen == TEXT else [DropRow(edit.row) for edit in texts]
+    why = "The result is kept as marked text: its call is not part of this conversation." if chosen == TEXT else "The result is left out."
     return step(finding.code, id, rows, edits, why, choices=choices, chosen=chosen)
 
 

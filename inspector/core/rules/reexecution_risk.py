@@ -7,7 +7,9 @@ before that point.
 
 **What the client does.** It runs the task again: at a resume, or with the answer that it waits for.
 
-**What the repair does.** Nothing by itself; see `task-outcome-unknown` for tasks that can be answered instead.
+**What the repair does.** Nothing by itself; see `task-outcome-unknown` for tasks that can be answered instead. In a RunState of the OpenAI Agents
+SDK the approval of a call can be taken back: the tool is then not run, and the model is told what a person found out. It is done where a person says
+that the call took effect, or chooses so.
 
 **What to check.** What the node does before the place where it stopped.
 """
@@ -16,13 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import wording
+from .. import resolving, wording
 from ..clients.langgraph.standing import standing_of
 from ..clients.langgraph.thread import thread_of
+from ..edits import Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
+from ..steps import AS_THE_CLIENT, Context, step
 
 CLIENTS = ("langgraph",)
+NOT_AGAIN = "do-not-run"
 CODES = ("reexecution-risk",)
 
 
@@ -48,12 +53,38 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 
 
 def _of_state(inspection: Inspection) -> Iterator[Finding]:
-    """At most one finding: the calls that a saved run makes before it asks the model, those that only read aside."""
-    effects = {operation.call_id: operation.effect for operation in inspection.operations}
-    first = [task for task in inspection.state.runs_first or () if not all(effects.get(call["id"]) == "read-only" for call in task["calls"])]
-    if first:
-        named = ", ".join(dict.fromkeys(wording.operation(str(call["name"]), call["args"]) for task in first for call in task["calls"]))
-        yield Finding(
-            "reexecution-risk", Severity.WARNING, tuple(dict.fromkeys(task["row"] for task in first if task["row"])),
-            f"A resume runs {named} before it asks the model. Whatever has been done since the state was saved is done again.",
-        )  # fmt: skip
+    """One finding for each call that a saved run makes before it asks the model, those that only read aside."""
+    for task in inspection.state.runs_first or () if inspection.state.refused is None else ():
+        for call in task["calls"]:
+            operation = resolving.operation_of(inspection, call["id"])
+            if operation is None or operation.effect != "read-only":
+                yield Finding(
+                    "reexecution-risk", Severity.WARNING, (task["row"],),
+                    f"A resume runs {wording.operation(str(call['name']), call['args'])} before it asks the model. If it has run since the state was "
+                    "saved, it runs again.",
+                    operation=operation.key if operation else None,
+                )  # fmt: skip
+
+
+def mends(inspection: Inspection, finding: Finding) -> bool:
+    """Whether a repair can keep the call from being made: in a saved run, where a person's decision about it is stored."""
+    return inspection.session.client != "langgraph"
+
+
+def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
+    """Take the approval back where a person says that the call took effect, or chooses so."""
+    operation = next((each for each in inspection.operations if finding.operation and each.key == finding.operation), None)
+    if not mends(inspection, finding) or operation is None or operation.call_id is None:
+        return None
+    resolution = context.resolution(operation.call_id, operation.key)
+    id = f"{finding.code}:{operation.call_id}"
+    known = resolution is not None and resolution.outcome == "happened"
+    choices = (NOT_AGAIN, AS_THE_CLIENT) if known else (AS_THE_CLIENT, NOT_AGAIN)
+    chosen = context.chosen(id, choices)
+    mark = resolving.mark_for(context, id, resolution, operation.key)
+    edit = context.write.rejected(context.session, operation.call_id, resolving.text_for(resolution), mark) if chosen == NOT_AGAIN else None
+    named = wording.operation(operation.tool, operation.arguments)
+    why = f"The approval of {named} is taken back: it is not run, and the model is told what is known." if edit else f"A resume runs {named}."
+    row, waits = context.session.row(finding.rows[0]), operation.key if operation.state == "uncertain" and not known else None
+    edits = [edit] if edit else []
+    return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits, details={"call": operation.call_id})

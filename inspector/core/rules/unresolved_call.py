@@ -88,7 +88,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     operation = next((each for each in inspection.operations if finding.operation and each.key == finding.operation), None)
     named = [spot for spot in open_calls if operation is None or spot[1].id == operation.call_id]
     kept = row in context.looked.on_branch and context.behind_compaction(row)
-    if not named or row.id is None or kept:
+    writes = getattr(context.write, "writes", None)
+    if not named or row.id is None or kept or (writes is not None and not writes(context.session, row)):
         return None
     number, block = named[0]
     call_id = block.id or ""
@@ -110,7 +111,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
             context.session, row, call_id, resolving.text_for(resolution), error=resolving.is_error(resolution),
             interrupted=unknown, id=context.new_id("result", call_id), at=context.time_after(row, len(context.done)), mark=mark,
         )  # fmt: skip
-        edits = (context.insert(row, data),)
+        after = context.write.answered_after(context.session, row) if hasattr(context.write, "answered_after") else row
+        edits = (context.insert(after, data),)
         says = "that nobody knows whether it ran" if unknown else f"what a person found: {resolution.outcome if resolution else ''}"
         why = f"The call {about} is kept and answered by a marked result that says {says}."
     return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits, details={"call": call_id})

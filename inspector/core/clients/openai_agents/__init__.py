@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import write
 from .calls import arguments, calls, content_before, recorded_request, words
 from .read import NAME, read, sniff
 from .resume import PROFILES, resume
@@ -15,10 +16,12 @@ FINDS = frozenset((
     "malformed-request",
 ))  # fmt: skip
 """Codes of the findings that a session of this client can have."""
-MENDS: frozenset[str] = frozenset()
+MENDS = frozenset((
+    "unresolved-call", "orphan-result", "duplicate-result", "orphan-reasoning", "duplicate-item-id", "reexecution-risk", "open-turn", "user-tail",
+))  # fmt: skip
 """Those of them that a repair can mend."""
 
 __all__ = [
     "FINDS", "MENDS", "NAME", "PROFILES", "TITLE", "arguments", "calls", "content_before", "read", "recorded_request", "resume", "screen",
-    "screen_items", "sniff", "words",
+    "screen_items", "sniff", "words", "write",
 ]  # fmt: skip

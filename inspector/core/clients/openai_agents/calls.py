@@ -11,7 +11,7 @@ from ...session import BlockKind, Row, RowKind, Session
 from ...state import RuntimeState
 from .branches import MAIN, branches_of, messages_of
 from .held import Held, items_of
-from .items import NOT_APPROVED, TIMED_OUT, arguments_of, kind_of, mark_of, text_of
+from .items import NOT_APPROVED, TIMED_OUT, arguments_of, kind_of, mark_in, mark_of, text_of
 from .runstate import RunState, run_state_of
 
 RESOLVED = {"happened": Outcome.HAPPENED, "did-not-happen": Outcome.DID_NOT_HAPPEN}
@@ -33,7 +33,11 @@ def calls(session: Session) -> Calls:
     if run is not None:
         _decided(run, book)
     else:
-        book.lost_answer = lost_answer(session)
+        book.lost_answer, note = lost_answer(session)
+        mark = mark_of(items_of(session, note)[0]) if note is not None else {}
+        if note is not None:
+            said = RESOLVED.get(str(mark.get("resolution")), Outcome.MARKED)
+            book.lost_said = Answer(note, note, said, False, str(mark.get("operation") or ""))
     book.remarks = partial(_remarks, session, run)
     return book
 
@@ -65,20 +69,30 @@ def _decided(run: RunState, book: Calls) -> None:
     for each in run.pending() if row is not None else ():
         begun = run.invocations.get(each.call_id, {}).get("executed") is True
         if row is not None and each.decision != "approved" and not begun and (0, each.call_id) not in book.answers:
-            said = Outcome.DENIED if each.decision == "rejected" else Outcome.ASKED
-            book.answers[0, each.call_id] = [Answer(row, row, said, False)]
+            mark = mark_in(each.message)
+            said = (
+                RESOLVED.get(str(mark.get("resolution")), Outcome.MARKED)
+                if mark
+                else Outcome.DENIED
+                if each.decision == "rejected"
+                else Outcome.ASKED
+            )
+            book.answers[0, each.call_id] = [Answer(row, row, said, False, str(mark.get("operation") or ""))]
 
 
-def lost_answer(session: Session) -> Row | None:
-    """The last message of a session, where no answer follows it: a turn is saved when it has ended, so a whole one may be missing."""
+def lost_answer(session: Session) -> tuple[Row | None, Row | None]:
+    """The last message of a session, where no answer follows it: a turn is saved when it has ended, so a whole one may be missing.
+
+    And the note behind it in which a repair told the model so. An output that a repair wrote has an operation of its own.
+    """
     branches = branches_of(session)
     rows = messages_of(session) if branches is None else list(branches[MAIN].rows) if MAIN in branches else []
-    last = next((row for row in reversed(rows) if isinstance(row.extra, Held) and row.kind is RowKind.MESSAGE), None)
-    if last is None or last.role != "user":
-        return None
-    items = items_of(session, last)
-    if not items or (kind_of(items[-1]) != "message" and mark_of(items[-1])):
-        return None
+    rows = [row for row in rows if isinstance(row.extra, Held) and row.kind is RowKind.MESSAGE]
+    note = None
+    while rows and rows[-1].extra.marked and rows[-1].type == "message":
+        note = rows.pop()
+    if not rows or rows[-1].role != "user" or any(mark_of(item) for item in items_of(session, rows[-1])):
+        return None, None
     answered = {block.id for row in rows for block in row.blocks if block.kind is BlockKind.RESULT}
     turn = []
     for row in reversed(rows):
@@ -86,7 +100,7 @@ def lost_answer(session: Session) -> Row | None:
             break
         turn.append(row)
     waits = any(block.kind is BlockKind.CALL and block.id not in answered for row in turn for block in row.blocks)
-    return None if waits else last
+    return (None, None) if waits else (rows[-1], note)
 
 
 def _remarks(session: Session, run: RunState | None, call: Call, answers: list[Answer]) -> Iterable[Evidence]:

@@ -27,6 +27,13 @@ class Held:
     """The item is encrypted, and no key was given for it."""
     plain: bool = True
     """False where the item was encrypted and is read with a key."""
+    marked: bool = False
+    """An output or a message that a repair wrote."""
+
+    @property
+    def meta(self) -> bool:
+        """Whether the row is no prompt of a person."""
+        return self.marked
 
 
 def items_of(session: Session, row: Row) -> list[Any]:

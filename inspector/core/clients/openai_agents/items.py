@@ -151,8 +151,13 @@ TIMED_OUT = re.compile(r"Tool '.{1,200}' timed out after [0-9.e+]+ seconds\.")
 
 
 def mark_of(item: Any) -> dict[str, Any]:
-    """The mark that a repair left in an output; empty for every other item."""
-    found = MARK.search(text_of(item)) if kind_of(item) in OUTPUTS else None
+    """The mark that a repair left in an output or a note; empty for every other item."""
+    return mark_in(text_of(item)) if kind_of(item) in OUTPUTS or kind_of(item) == "message" else {}
+
+
+def mark_in(text: str) -> dict[str, Any]:
+    """The mark at the end of a text; empty where there is none."""
+    found = MARK.search(text)
     held = parsed(found[1]) if found else None
     return held if isinstance(held, dict) else {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from ... import tablerow
@@ -11,7 +12,7 @@ from ...jsonspans import NotJson, leading_object, lines, loads
 from ...session import Row, RowKind, Session
 from ...source import Part, Source
 from .held import MESSAGE, Held, is_envelope, items_of, message_of, run_item
-from .items import block_of, kind_of, looks_like_item, role_of, text_of
+from .items import block_of, kind_of, looks_like_item, mark_of, role_of, text_of
 
 NAME = "openai-agents"
 LARGEST = 64 << 20
@@ -149,6 +150,8 @@ def _item(row: Row, items: list[Any]) -> None:
     row.type = kinds[0] if len(kinds) == 1 and kinds[0] else row.type if row.type != "blank-line" else "item"
     row.blocks = tuple(block_of(item) for item in items)
     row.role = role_of(items[-1]) if items else None
+    if row.extra is not None and len(items) == 1 and mark_of(items[0]):
+        row.extra = replace(row.extra, marked=True)
 
 
 def _piece(session: Session, part: int, index: int, piece: Piece, what: str) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...screen import ScreenItem
 from ...session import Row, Session
@@ -17,7 +17,7 @@ def screen(session: Session) -> list[ScreenItem]:
     """The items of the main branch in order; what a saved run asks a person, behind them."""
     branches = branches_of(session)
     rows = list(session.main()) if branches is None else list(branches[MAIN].rows) if MAIN in branches else []
-    found = [item for row in rows if isinstance(row.extra, Held) for item in screen_items(session, row)]
+    found = screen_items(session, rows)
     run = run_state_of(session)
     for each in run.pending() if run is not None else ():
         refs = tuple(ref for ref in (run.ref("current_step"),) if ref) if run is not None else ()
@@ -26,8 +26,12 @@ def screen(session: Session) -> list[ScreenItem]:
     return found
 
 
-def screen_items(session: Session, row: Row) -> Iterator[ScreenItem]:
-    """What one row shows."""
+def screen_items(session: Session, rows: Iterable[Row]) -> list[ScreenItem]:
+    """What these rows show."""
+    return [item for row in rows if isinstance(row.extra, Held) for item in _shown(session, row)]
+
+
+def _shown(session: Session, row: Row) -> Iterator[ScreenItem]:
     rows = (row.ref,)
     if isinstance(row.extra, Held) and row.extra.closed:
         yield ScreenItem(rows, "notice", "[encrypted item]", True)
