@@ -160,6 +160,7 @@ SPEC = "codex-rs/core/src/tools/spec_plan.rs"
 CODE_MODE = "declared in recorded requests, code mode"
 CALLED = "called in recorded sessions"
 NAMES = "packages/core/src/tools/tool-names.ts"
+ITEMS = "kinds of items of the Responses API that name no tool"
 NEWER = "later versions of tool-names.ts, agents"
 
 TOOLS: dict[str, list[tuple[str, str, str]]] = {
@@ -202,6 +203,11 @@ TOOLS: dict[str, list[tuple[str, str, str]]] = {
         ("unknown", "run_shell_command", CALLED),
         ("unknown", "activate_skill cli_help codebase_investigator", NAMES),
         ("unknown", "delegate_to_agent generalist invoke_agent list_mcp_resources read_mcp_resource", NEWER),
+    ],
+    "openai-agents": [
+        ("read-only", "tool_search", ITEMS),
+        ("unknown", "computer shell local_shell", ITEMS),
+        ("destructive", "apply_patch", ITEMS),
     ],
 }  # fmt: skip
 """Client -> (class without known arguments, tools, where the names were found). Every tool that we know of."""

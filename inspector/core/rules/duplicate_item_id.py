@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
-from ..edits import Step
+from ..edits import ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..steps import Context, rows_of, step
@@ -34,7 +34,7 @@ def find(inspection: Inspection) -> Iterator[Finding]:
 def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | None:
     """Take the provider's id off each of the items."""
     rows = rows_of(context, finding)
-    edits = [edit for row in rows if (edit := context.write.without_id(context.session, row)) is not None]
+    edits = [ReplaceRow(row.ref, body) for row in rows if (body := context.write.without_id(context.session, row)) is not None]
     if not edits:
         return None
     return step(finding.code, context.step_id(finding.code, rows[0]), rows, edits, "The items lose the id that they share; nothing refers to it.")

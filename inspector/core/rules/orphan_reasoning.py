@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import index
-from ..edits import DropRow, Step
+from ..edits import DropRow, ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..steps import Context, step
@@ -47,5 +47,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     id = context.step_id(finding.code, row)
     if finding.severity is Severity.ERROR:
         return step(finding.code, id, [row], [DropRow(row.ref)], "The reasoning is left out: the item that it belongs to is not there.")
-    edit = context.write.without_id(context.session, row)
-    return step(finding.code, id, [row], [edit], "The item loses the provider's id, by which it would ask for its reasoning.") if edit else None
+    body = context.write.without_id(context.session, row)
+    if body is None:
+        return None
+    why = "The item loses the provider's id, by which it would ask for its reasoning."
+    return step(finding.code, id, [row], [ReplaceRow(row.ref, body)], why)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import index, wording
-from ..edits import DropRow, Edit, Step
+from ..edits import DropRow, Edit, ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..session import Block, BlockKind, Row
@@ -90,7 +90,7 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
 
 def _of_items(context: Context, finding: Finding, rows: list[Row]) -> Step | None:
     """The same where every result is a row of its own."""
-    texts = [edit for row in rows if (edit := context.write.as_text(context.session, row)) is not None]
+    texts = [ReplaceRow(row.ref, body) for row in rows if (body := context.write.as_text(context.session, row)) is not None]
     if not texts:
         return None
     id, choices = context.step_id(finding.code, rows[0]), (TEXT, LEAVE_OUT)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from .. import resolving, wording
 from ..clients.langgraph.standing import standing_of
 from ..clients.langgraph.thread import thread_of
-from ..edits import Step
+from ..edits import ReplaceRow, Step
 from ..findings import Finding, Severity
 from ..inspection import Inspection
 from ..steps import AS_THE_CLIENT, Context, step
@@ -82,9 +82,9 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     choices = (NOT_AGAIN, AS_THE_CLIENT) if known else (AS_THE_CLIENT, NOT_AGAIN)
     chosen = context.chosen(id, choices)
     mark = resolving.mark_for(context, id, resolution, operation.key)
-    edit = context.write.rejected(context.session, operation.call_id, resolving.text_for(resolution), mark) if chosen == NOT_AGAIN else None
+    made = context.write.rejected(context.session, operation.call_id, resolving.text_for(resolution), mark) if chosen == NOT_AGAIN else None
     named = wording.operation(operation.tool, operation.arguments)
-    why = f"The approval of {named} is taken back: it is not run, and the model is told what is known." if edit else f"A resume runs {named}."
+    why = f"The approval of {named} is taken back: it is not run, and the model is told what is known." if made else f"A resume runs {named}."
     row, waits = context.session.row(finding.rows[0]), operation.key if operation.state == "uncertain" and not known else None
-    edits = [edit] if edit else []
+    edits = [ReplaceRow(made[0].ref, made[1])] if made else []
     return step(finding.code, id, [row], edits, why, choices=choices, chosen=chosen, waits_for=waits, details={"call": operation.call_id})

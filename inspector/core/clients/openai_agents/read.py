@@ -21,6 +21,7 @@ SCHEMA = "$schemaVersion"
 STRUCTURE = "message_structure"
 PLAIN_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)")
 STATE_KEYS = frozenset(("original_input", "generated_items", "model_responses"))
+DUMP = frozenset(("db", "tables"))
 LISTS = ("original_input", "pending_input")
 """Members of a RunState that hold items of their own."""
 
@@ -68,7 +69,7 @@ def opened_in(data: bytes) -> tuple[str, Opened | None] | None:
     if isinstance(value.get(SCHEMA), str) and not STATE_KEYS.isdisjoint(value):
         held = isinstance(value.get("generated_items"), list)
         return "state", Opened(("generated_items",), "object", ()) if held else None
-    tables = value.get("tables")
+    tables = value.get("tables") if value.keys() <= DUMP else None
     for name, rows in tables.items() if isinstance(tables, dict) else ():
         if isinstance(rows, list) and rows and all(isinstance(row, dict) and MESSAGE in row for row in rows):
             return "dump", Opened(("tables",), "object", (name,))

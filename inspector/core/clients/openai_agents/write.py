@@ -11,7 +11,6 @@ from typing import Any
 
 from ... import tablerow
 from ...documents import value_at
-from ...edits import ReplaceRow
 from ...jsonspans import loads
 from ...session import Row, Session
 from .branches import messages_of
@@ -65,8 +64,8 @@ def rewritten(raw: bytes, value: Any) -> bytes:
     return dumps(value)
 
 
-def _replaced(session: Session, row: Row, item: Any) -> ReplaceRow:
-    return ReplaceRow(row.ref, rewritten(session.bytes_of(row), _with_item(session.record(row), item)))
+def _replaced(session: Session, row: Row, item: Any) -> bytes:
+    return rewritten(session.bytes_of(row), _with_item(session.record(row), item))
 
 
 def with_result(value: dict[str, Any], block: int, text: str, error: bool, mark: dict[str, Any]) -> dict[str, Any]:
@@ -126,16 +125,16 @@ def answered_after(session: Session, call: Row) -> Row:
     return last
 
 
-def without_id(session: Session, row: Row) -> ReplaceRow | None:
-    """The edit that takes the provider's id off an item; None where it can't be changed."""
+def without_id(session: Session, row: Row) -> bytes | None:
+    """The row with an item that has no id of the provider's any more; None where it can't be changed."""
     if not writes(session, row):
         return None
     item = items_of(session, row)[0]
     return _replaced(session, row, {key: value for key, value in item.items() if key != "id"}) if "id" in item else None
 
 
-def as_text(session: Session, row: Row) -> ReplaceRow | None:
-    """The edit that turns an output into a message with its text; None where it can't be changed."""
+def as_text(session: Session, row: Row) -> bytes | None:
+    """The row with a message in the place of an output, which has its text; None where it can't be changed."""
     item = items_of(session, row)[0] if writes(session, row) else None
     if not isinstance(item, dict) or kind_of(item) not in OUTPUTS:
         return None
@@ -143,8 +142,8 @@ def as_text(session: Session, row: Row) -> ReplaceRow | None:
     return _replaced(session, row, {"role": "user", "content": f"{head}\n{unmarked(text_of(item))}".rstrip()})
 
 
-def rejected(session: Session, call_id: str, text: str, mark: dict[str, Any]) -> ReplaceRow | None:
-    """The edit of a RunState that takes an approval back and gives the model `text` in the place of the tool's output: the tool is then not run.
+def rejected(session: Session, call_id: str, text: str, mark: dict[str, Any]) -> tuple[Row, bytes] | None:
+    """The member of a RunState that takes an approval back and gives the model `text` in the place of the tool's output: the tool is then not run.
 
     Only the list of decisions changes; every other byte stays. None where the state holds no such approval.
     """
@@ -160,7 +159,7 @@ def rejected(session: Session, call_id: str, text: str, mark: dict[str, Any]) ->
     body = session.body_of(row)
     place = value_at(body, ("context", "function_tool_approvals"))
     made = body[: place.at] + dumps(changed) + body[place.end :]
-    return ReplaceRow(row.ref, made) if loads(made) != loads(body) else None
+    return (row, made) if loads(made) != loads(body) else None
 
 
 def _taken_back(entry: Any, tool: str, call_id: str, text: str) -> Any:
