@@ -31,6 +31,8 @@ def outline(body: Mapping[str, Any] | None) -> list[str]:
         role = str(message.get("role", "?")) if isinstance(message, dict) else "?"
         content = blocks_of(message)
         blocks = content if isinstance(content, list) else [content]
+        if isinstance(message, dict) and "role" not in message and "type" in message:  # an item that is no message: it is its only block
+            role, blocks = "", [message]
         for number, block in enumerate(blocks):
             lines.append(f"{role if number == 0 else '':<10} {_block(block)}".rstrip())
     return lines
@@ -45,9 +47,9 @@ def _block(block: Any) -> str:
     if not isinstance(block, dict):
         return cut(json.dumps(block, ensure_ascii=False), LONGEST)
     kind = str(block.get("type", "call" if "arguments" in block else "?"))
-    names = ("name", "tool_use_id") if kind == "text" else ("name", "id", "tool_use_id")
+    names = ("name", "tool_use_id") if kind == "text" else ("name", "id", "tool_use_id", "call_id")
     name = " ".join(str(block[key]) for key in names if isinstance(block.get(key), str))
-    said = next((block[key] for key in ("text", "thinking", "input", "content", "arguments", "structure") if key in block), None)
+    said = next((block[key] for key in ("text", "thinking", "input", "content", "arguments", "output", "structure") if key in block), None)
     error = " (error)" if block.get("is_error") else ""
     quoted = "" if said is None else " " + cut(json.dumps(said, ensure_ascii=False, default=str), LONGEST)
     return f"{kind}{' ' + name if name else ''}{error}{quoted}"
