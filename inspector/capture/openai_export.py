@@ -7,7 +7,9 @@ it reads by number, so that rows which a repair put in between push the numbers 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,17 @@ OTHERS = {
 }
 """Tables of a session with branches, as today's release makes them."""
 Row = dict[str, Any]
+
+
+def exported(source: Source) -> tuple[str, bytes] | None:
+    """Name and bytes of the file that the SDK opens; None for what is no session of a store. Raises ReadError."""
+    if not source.hints.get("store", "").startswith("openai-agents"):
+        return None
+    name = re.sub(r"[^\w.-]+", "-", source.hints.get("thread", "session"))[:100] or "session"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "session.sqlite")
+        write_sqlite(source, path)
+        return f"{name}.sqlite", path.read_bytes()
 
 
 def write_sqlite(source: Source, path: Path) -> None:
