@@ -88,8 +88,8 @@ def fix(inspection: Inspection, finding: Finding, context: Context) -> Step | No
     operation = next((each for each in inspection.operations if finding.operation and each.key == finding.operation), None)
     named = [spot for spot in open_calls if operation is None or spot[1].id == operation.call_id]
     kept = row in context.looked.on_branch and context.behind_compaction(row)
-    writes = getattr(context.write, "writes", None)
-    if not named or row.id is None or kept or (writes is not None and not writes(context.session, row)):
+    answers = getattr(context.write, "answers", None)
+    if not named or row.id is None or kept or (answers is not None and not answers(context.session, row)):
         return None
     number, block = named[0]
     call_id = block.id or ""

@@ -19,8 +19,22 @@ from .items import OUTPUTS, call_id_of, kind_of, marked, text_of, unmarked
 from .items import mark_of as item_mark
 from .runstate import run_state_of
 
-__all__ = ["answered_after", "as_text", "dumps", "mark_of", "note_row", "rejected", "result_row", "rewritten", "with_result", "without_id", "writes"]
+__all__ = [
+    "answered_after",
+    "answers",
+    "as_text",
+    "dumps",
+    "mark_of",
+    "note_row",
+    "rejected",
+    "result_row",
+    "rewritten",
+    "with_result",
+    "without_id",
+    "writes",
+]
 
+ANSWERED = frozenset(("function_call", "custom_tool_call", "shell_call", "local_shell_call", "apply_patch_call"))
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -35,6 +49,11 @@ def writes(session: Session, row: Row) -> bool:
     held = row.extra
     plain = isinstance(held, Held) and held.form in ("message", "element") and not held.closed and held.plain
     return plain and bool(items_of(session, row)) and isinstance(items_of(session, row)[0], dict)
+
+
+def answers(session: Session, row: Row) -> bool:
+    """Whether the call of a row can be answered with words: a picture or the tools that a search found can't be made up."""
+    return writes(session, row) and kind_of(items_of(session, row)[0]) in ANSWERED
 
 
 def mark_of(value: dict[str, Any]) -> dict[str, Any]:
