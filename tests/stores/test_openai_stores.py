@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 from agents import SQLiteSession
 from agents.extensions.memory import EncryptedSession, SQLAlchemySession
@@ -101,9 +105,19 @@ def test_sqlalchemy_sorts_by_time_first(tmp_path: Path) -> None:
     assert [row.id for row in looked.session.main()] == ["3", "1", "2"] and want == [ITEMS[2], ITEMS[0], ITEMS[1]]
 
 
-def test_postgresql(store_server: str) -> None:
-    written(by_sqlalchemy(store_server.replace("postgresql://", "postgresql+psycopg://"), "a b/ü"))
-    store = connected("prod", store_server)
+@pytest.fixture
+def own_database(store_server: str) -> Iterator[str]:
+    """A database that holds no tables of another framework."""
+    name = f"openai_{os.getpid()}"
+    with psycopg.connect(store_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        yield urlunsplit(urlsplit(store_server)._replace(path=f"/{name}"))
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_postgresql(own_database: str) -> None:
+    written(by_sqlalchemy(own_database.replace("postgresql://", "postgresql+psycopg://"), "a b/ü"))
+    store = connected("prod", own_database)
     assert store is not None and store.kind == "openai-agents-postgres"
     with closing(store):
         assert [(each.id, each.title, each.rows) for each in store.threads()] == [("a b/ü", ITEMS[0]["content"], 3)]
