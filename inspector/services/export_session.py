@@ -15,7 +15,7 @@ from typing import IO
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
-from inspector.capture.langgraph_export import exported as file_of
+from inspector.capture.store_export import exported as file_of
 from inspector.core import reading
 from inspector.core.jsonspans import lines
 from inspector.core.masking import mask_bytes

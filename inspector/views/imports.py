@@ -7,8 +7,10 @@ import logging
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection
@@ -17,7 +19,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from inspector.capture import layout, upload
+from inspector.capture import layout, upload, uploaded_stores
 from inspector.core.errors import CoreError
 from inspector.models.roles import HANDLE
 from inspector.services import import_sessions as service
@@ -58,11 +60,13 @@ def imports(request: HttpRequest) -> HttpResponseBase:
 
 def _run(pairs: list[tuple[str, Any]], actor: AbstractBaseUser, progress: Any) -> tuple[list[service.Outcome], list[str]]:
     """What became of each session, and the files given by themselves (not in a folder) that belong to none."""
-    with upload.tree_of(pairs, service.limits()) as tree:
-        found = list(layout.sessions_of(tree))
+    with ExitStack() as stack:
+        tree = stack.enter_context(upload.tree_of(pairs, service.limits()))
+        threads, rest = uploaded_stores.threads_in(tree, settings.STORE_KEY or None, service.limits(), stack)
+        found = list(layout.sessions_of(rest)) if rest.files or not threads else []
         taken = {name for one in found for name in (one.main, *one.parts.values(), *one.plans.values(), *one.registry)}
-        left = sorted(name for name in tree.files if "/" not in name and name not in taken)
-        return service.import_sessions(candidates=found, actor=actor, progress=progress), left
+        left = sorted(name for name in rest.files if "/" not in name and name not in taken)
+        return service.import_sessions(candidates=[*threads, *found], actor=actor, progress=progress), left
 
 
 def _stream(pairs: list[tuple[str, Any]], actor: AbstractBaseUser) -> Iterator[str]:
