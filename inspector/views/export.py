@@ -40,5 +40,5 @@ def _zip(request: HttpRequest, pk: int) -> HttpResponse | FileResponse:
     except (CoreError, OSError) as error:
         messages.error(request, f"Nothing was exported. {error}")
         return redirect(reverse("export", args=[pk]))
-    name = exported.name.removesuffix(".jsonl") + f"-revision-{revision.number}" + ("-masked" if exported.masked else "")
+    name = exported.name.removesuffix(".jsonl").removesuffix(".json") + f"-revision-{revision.number}" + ("-masked" if exported.masked else "")
     return FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")

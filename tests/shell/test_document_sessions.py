@@ -51,6 +51,8 @@ def test_every_page_and_panel_shows_what_the_rows_say(owner: User, client_of: Ca
     request = client.get(f"/sessions/{session.pk}/?panel=request&at=0:20").content.decode()
     assert "transcript.entries[11]" in request and "Copy as curl" not in request
     assert client.get(f"/sessions/{session.pk}/request.json").json()["transcript"]["entries"][0]["role"] == "instructions"
+    export = client.get(f"/sessions/{session.pk}/export/").content.decode()
+    assert ".claude" not in export and "put it where its program reads it" in export and "on that machine" not in export
     for page, status in (("repair", 200), ("export", 200), ("compare", 200), ("fork", 409), ("request.sh", 404)):
         assert client.get(f"/sessions/{session.pk}/{page}{'' if '.' in page else '/'}").status_code == status, page
 
