@@ -7,7 +7,6 @@ that is none as a lone surrogate (PEP 383). So a row is exact, and the words in 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,7 +14,6 @@ TABLE: Final = "table"
 """Key of the table's name."""
 DECRYPTED: Final = "decrypted"
 """Key of what a column held before it was encrypted, by column: read with a key, and never written back to a store."""
-SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def pack(table: str, columns: Mapping[str, Any], decrypted: Mapping[str, bytes] | None = None) -> bytes:
@@ -23,8 +21,8 @@ def pack(table: str, columns: Mapping[str, Any], decrypted: Mapping[str, bytes] 
     record: dict[str, Any] = {TABLE: table, **{name: _out(value) for name, value in columns.items()}}
     if decrypted:
         record[DECRYPTED] = {name: _out(value) for name, value in decrypted.items()}
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"
+    # A lone surrogate becomes its JSON escape: the form in which Python writes what UTF-8 can't hold.
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _out(value: Any) -> Any:

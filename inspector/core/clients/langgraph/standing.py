@@ -179,12 +179,13 @@ class Standing:
         """Messages that tasks on the branch recorded and that no checkpoint took in, because new input or an update came first."""
         found = []
         for before, after in zip(self.lineage, self.lineage[1:], strict=False):
-            taken_in = any(each.parent == before.id and each.source not in OUTSIDE for each in self.thread.checkpoints[before.ns].values())
-            if after.source in OUTSIDE and not taken_in:
-                held = {_shape(message) for message in after.messages()} | {message.get("id") for message in after.messages()} - {None}
-                for write in self.thread.writes_of(before):
-                    if not write.cell.special and any(_shape(each) not in held and each.get("id") not in held for each in write.messages):
-                        found.append((after, write))
+            told = [write for write in self.thread.writes_of(before) if write.messages and not write.cell.special]
+            if not told or after.source not in OUTSIDE:
+                continue
+            if any(each.parent == before.id and each.source not in OUTSIDE for each in self.thread.checkpoints[before.ns].values()):
+                continue  # another branch has taken them in
+            held = {_shape(message) for message in after.messages()} | {message.get("id") for message in after.messages()} - {None}
+            found += [(after, write) for write in told if any(_shape(each) not in held and each.get("id") not in held for each in write.messages)]
         return found
 
 
