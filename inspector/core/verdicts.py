@@ -86,7 +86,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.NOT_A_TRANSCRIPT: "a file beside the transcript",
     Reason.MALFORMED: "the record lacks what its type needs",
     Reason.NOT_RESTORED: "the transcript is not restored: the work goes on in a clean session without it",
-    Reason.NOT_RESTORED: "the transcript can't be restored, so that the work goes on in a clean session without it",
     Reason.REASONING_OF_CALL: "the reasoning before a call that is left out",
     Reason.NOT_LISTED: "no branch lists it, so that it is never read",
     Reason.REFUSED: "the client would not resume this session",
