@@ -60,7 +60,7 @@ def test_the_examples_are_imported_once(serve: Serve, tmp_path: Path) -> None:
         with contextlib.closing(sqlite3.connect(tmp_path / "data" / "inspector.sqlite3")) as database:
             ids = [row[0] for row in database.execute("SELECT native_id FROM inspector_session ORDER BY native_id")]
         examples = ROOT / "inspector" / "examples"
-        documents = [json.loads(file.read_bytes()).get("id", file.stem) for file in examples.rglob("*.json")]
+        documents = [json.loads(file.read_bytes()).get("id", "") for file in examples.rglob("*.json")]
         threads = [{"langgraph": "t1", "openai-agents": "order-7"}[file.parent.name] for file in examples.rglob("*.sqlite")]
         assert ids == sorted([*documents, *threads, *(file.stem for file in examples.rglob("*.jsonl"))])
         process.send_signal(signal.SIGINT)
