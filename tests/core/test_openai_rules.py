@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from inspector.core import tablerow
+from inspector.core.dialects.error_texts import explain
 from inspector.core.dialects.openai_responses import check
 from inspector.core.findings import Finding, Severity
 from inspector.core.inspection import inspect
-from inspector.core.rulebook import diagnose
+from inspector.core.rulebook import PAGES, diagnose
 from inspector.core.source import Part, Source
 
 USER = {"role": "user", "content": "Pay Ann."}
@@ -127,3 +128,21 @@ def test_problems_that_no_report_confirms_do_not_block() -> None:
     found = check({"input": [call(arguments="{"), output(), output()]}, {"/input/0": "0:0"})
     assert [(problem.rule, problem.blocking) for problem in found] == [("R18", False), ("R16", False)]
     assert found[1].rows == ("0:0",)
+
+
+LONE = [USER, {"type": "reasoning", "id": "rs_68f2", "summary": []}, USER, call("call_9") | {"id": "fc_68f2"}]
+
+
+@pytest.mark.parametrize(("text", "rule", "rows", "how"), [
+    ("No tool output found for function call call_9.", "R1", ("0:3",), "id"),
+    ("Item 'rs_68f2' of type 'reasoning' was provided without its required following item.", "R5", ("0:1",), "id"),
+    ("A reasoning item of type 'reasoning' was provided without its required following item.", "R5", ("0:1",), "problem"),
+    ("Invalid 'input[2].id': string too long. Expected a string with maximum length 64.", "R13", ("0:2",), "index"),
+    ("Input[9] missing required field summary", "R11", (), ""),
+])  # fmt: skip
+def test_a_pasted_error_leads_to_its_rows(text: str, rule: str, rows: tuple[str, ...], how: str) -> None:
+    looked = inspect(given(*LONE), client="openai-agents")
+    assert looked.request is not None
+    places = {place.pointer: f"0:{int(place.row.partition(':')[2]) - 1}" for place in looked.request.places}  # row 0 is the bracket
+    found = explain(json.dumps({"error": {"message": text}}), looked.request.body, places, looked.request.problems)
+    assert [(match.rule, match.rows, match.how) for match in found] == [(rule, rows, how)] and found[0].code in PAGES

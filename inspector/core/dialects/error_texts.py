@@ -93,6 +93,8 @@ _TROUBLE = (
 OWN_TROUBLE = "The provider's own trouble: try again later; nothing in the session causes it."
 _INDEX = re.compile(r"\b(?:messages|input|contents)[.\[](\d+)\]?(?:\.content\.(\d+))?")
 _CALL_ID = re.compile(r"\b(?:toolu|tooluse|srvtoolu|call|fc)_(?!ids?\b)[A-Za-z0-9_-]+")
+_ID = re.compile(r"[A-Za-z0-9_-]{4,100}")
+_INPUT = re.compile(r"\binput\[(\d{1,6})\]", re.IGNORECASE)
 LONGEST = 100_000
 """Characters of a pasted text that are read."""
 
@@ -141,12 +143,15 @@ def explain(
     for rule, same_as, pattern in _PATTERNS:
         if not pattern.search(alike):
             continue
-        pointers, how = _places(same_as, ids, message, content, body, problems or []) if body else ((), "")
+        if body and isinstance(body.get("input"), list):
+            pointers, how = _items(rule, words, body["input"], problems or [])
+        else:
+            pointers, how = _places(same_as, ids, message, content, body, problems or []) if body else ((), "")
         rows = _rows(pointers, rows_at or {})
         if not pointers and session is not None and ids:
             rows = tuple(row.ref for row in session.rows if any(block.id in ids for block in row.blocks))
             how = "row" if rows else ""
-        matches.append(Match(rule, same_as, ids, message, content, pointers, rows, code=CODE_OF.get(same_as, ""), how=how))
+        matches.append(Match(rule, same_as, ids, message, content, pointers, rows, code=CODE_OF.get(same_as, "") or CODE_OF.get(rule, ""), how=how))
     return matches or _trouble(text)
 
 
@@ -154,6 +159,21 @@ def _trouble(text: str) -> list[Match]:
     """What the provider says of itself, by the type or the status of its error; at most one match."""
     said = _alike(text[:LONGEST])
     return [Match(name, name, says=OWN_TROUBLE) for name, pattern in _TROUBLE if pattern.search(said)][:1]
+
+
+def _items(rule: str, words: str, items: list[Any], problems: list[Problem]) -> tuple[tuple[str, ...], str]:
+    """Places in a request that is a list of items: those whose ids the text names, else those that break the rule, else the one at its index."""
+    held = [(f"/input/{number}", (item.get("call_id"), item.get("id"))) for number, item in enumerate(items) if isinstance(item, dict)]
+    said = set(_ID.findall(words))
+    named = tuple(pointer for pointer, ids in held if any(isinstance(id, str) and id in said for id in ids))
+    if named:
+        return named, "id"
+    of_rule = tuple(problem.pointer for problem in problems if problem.rule == rule)
+    if of_rule:
+        return of_rule, "problem"
+    found = _INPUT.search(words)
+    at = f"/input/{found[1]}" if found else ""
+    return ((at,), "index") if at in dict(held) else ((), "")
 
 
 def _places(
