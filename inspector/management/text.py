@@ -74,7 +74,8 @@ def next_step(doc: dict[str, Any]) -> str:
 
 def new(path: str) -> str:
     """What a repaired file may be called: with the ending of the one that it comes from."""
-    return "NEW.json" if path.endswith(".json") else "NEW.jsonl"
+    ending = next((each for each in (".json", ".sqlite", ".sqlite3", ".db") if path.endswith(each)), ".jsonl")
+    return f"NEW{ending}"
 
 
 def open_ends(findings: list[Finding], operations: list[Operation], path: str | None = None) -> list[str]:
@@ -107,7 +108,7 @@ def _block(block: Any) -> str:
 
 def _request(request: dict[str, Any]) -> Iterator[str]:
     messages = messages_of(request["body"])
-    yield f"Next request: {wording.count(len(messages), 'message')} to {request['model']}"
+    yield f"Next request: {wording.count(len(messages), 'message')} to {request['model'] or 'a model'}"
     for number, message in enumerate(messages):
         content = blocks_of(message)
         blocks = [*(content if isinstance(content, list) else [content]), *(message.get("tool_calls") or ())]

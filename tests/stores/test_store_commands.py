@@ -40,7 +40,7 @@ def test_text_says_what_runs_first(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("inspect", str(PARTIAL.sqlite))
     said = capsys.readouterr().out
-    assert "runs first  tools (unknown)" in said and "Two changes." in said
+    assert "runs first  tools (unknown)" in said and "Two changes." in said and "--out NEW.sqlite" in said and "to a model" in said
 
 
 def test_a_repair_writes_a_new_file_and_leaves_the_store(tmp_path: Path) -> None:
