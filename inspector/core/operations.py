@@ -50,6 +50,8 @@ SAYS = {
     Outcome.MARKED: "A repair wrote this in place of a result that was never saved. Nobody knows what happened.",
 }
 GRADES = {Outcome.RESULT: "strong", Outcome.REFUSED: "strong", Outcome.DENIED: "strong", Outcome.HAPPENED: "strong", Outcome.DID_NOT_HAPPEN: "strong"}
+UNIQUE = 16
+"""Characters from which a call's id is one of its own in all sessions: those that providers make are longer."""
 KEPT = "ledger"
 """Kind of the evidence that says what the kept ledger holds."""
 LEFT_OUT = "left-out"
@@ -157,13 +159,13 @@ class _Ledger:
 
     def _overlay(self, listed: list[Operation], kept: Sequence[Kept]) -> list[Operation]:
         """Give each operation the state that the kept ledger has for it; returns those that no row and no note speaks of."""
-        by_key = {key_of(each.call_id, each.tool, each.arguments) if each.own and each.call_id else each.key: each for each in kept}
+        by_key = {call_key(each) if each.own and each.call_id else each.key: each for each in kept}
         calls = {each.call_id for each in kept}
         found = set()
         for operation in listed:
             if operation.call_id not in calls:
                 continue
-            said = by_key.get(operation.key)
+            said = by_key.get(operation.key) or by_key.get(call_key(operation))
             if said is not None:
                 found.add(said.key)
                 evidence = (*operation.evidence, Evidence(KEPT, said.says, None, "strong"))
@@ -182,8 +184,8 @@ class _Ledger:
         same = self.by_id[call.row.part, call.id] if call.id is not None else [call]
         if len(same) == 1:
             return same
-        key = self._key(call)
-        return [other for other in same if other.tool == call.tool and self._key(other) == key]
+        key = key_of(call.id, call.tool, self._arguments(call))
+        return [other for other in same if key_of(other.id, other.tool, self._arguments(other)) == key]
 
     def _answers(self, twins: list[Call]) -> list[Answer]:
         """Saved results, the best evidence first. Where different calls share an id, each has what follows it in the file."""
@@ -219,7 +221,7 @@ class _Ledger:
         return made
 
     def _background_key(self, call: Call) -> str:
-        return key_of(call.id, call.tool, ["in the background", self._arguments(call)])
+        return key_of(call.id, call.tool, self._scoped(call, ["in the background", self._arguments(call)]))
 
     def _ended(self, call: Call) -> bool:
         return any(notice.status in ENDED for notice in self.book.notices.get(call.id or "", ()))
@@ -260,8 +262,14 @@ class _Ledger:
         return self._read(self.session, call)
 
     def _key(self, call: Call) -> str:
-        """That of a call without an id holds the id of its row: other sessions may hold the same call without one."""
-        return key_of(call.id, call.tool, self._arguments(call) if call.id is not None else ["no id", call.row.id, self._arguments(call)])
+        """That of a call without an id, or with one as short as people and tests write, holds the id of its row: other sessions may have the same."""
+        return key_of(call.id, call.tool, self._scoped(call, self._arguments(call)))
+
+    @staticmethod
+    def _scoped(call: Call, said: Any) -> Any:
+        if call.id is not None and len(call.id) >= UNIQUE:
+            return said
+        return ["no id" if call.id is None else "short id", call.row.id, said]
 
     def _effect(self, call: Call) -> Effect:
         """The class by tool and arguments; an agent is as bad as the calls in its transcript."""
@@ -390,6 +398,11 @@ def key_of(call_id: str | None, tool: str, arguments: Any) -> str:
     """
     said = json.dumps([call_id, tool, arguments], ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return "op-" + hashlib.sha256(SURROGATE.sub("\N{REPLACEMENT CHARACTER}", said).encode()).hexdigest()[:20]
+
+
+def call_key(operation: Operation | Kept) -> str:
+    """The name of a call by itself, which an application knows that registers it before any row holds it."""
+    return key_of(operation.call_id, operation.tool, operation.arguments)
 
 
 TARGETS = ("file_path", "notebook_path", "path", "absolute_path", "url", "order_id", "id", "shell_id", "bash_id", "task_id", "taskId")

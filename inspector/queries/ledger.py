@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.db.models import Q, QuerySet
 from inspector.core.canonical import digest
 from inspector.core.inspection import Inspection
 from inspector.core.kept import Kept
-from inspector.core.operations import answered, key_of
+from inspector.core.operations import answered, call_key, key_of
 from inspector.core.policy import BUILT_IN, Policy
 from inspector.core.steps import Resolution
 from inspector.models import Approval, Claim, Evidence, Operation, PolicyVersion, Run, Session
@@ -59,10 +60,14 @@ def claim_digest(claim: Claim, evidence: list[Evidence]) -> str:
     )  # fmt: skip
 
 
+UNIQUE_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+"""A session's id that no other conversation has. Threads of stores are called as people like: `1` of one store is not `1` of another."""
+
+
 def runs_of(session: Session, path: str = "run__") -> Q:
     """Runs of a session, for what has them under `path`: its own, and those of other copies of it, which are the same conversation."""
     own = Q(**{f"{path}session": session})
-    if not session.native_id or session.relation == Session.Relation.SUB_AGENT:
+    if not UNIQUE_ID.fullmatch(session.native_id) or session.relation == Session.Relation.SUB_AGENT:
         return own
     return own | Q(**{f"{path}client": session.client, f"{path}name": session.native_id})
 
@@ -158,7 +163,9 @@ def resolutions_of(inspection: Inspection, session: Session) -> dict[str, Resolu
     """What was settled about the operations of one revision, by their keys in it, as a repair tells it to the model; none for a call whose own
     result is there to be read."""
     settled = _settled(session)
-    return {each.key: settled[each.key] for each in inspection.operations if each.key in settled and not answered(each)} if settled else {}
+    asked = [each for each in inspection.operations if not answered(each)] if settled else []
+    found = {each.key: settled.get(each.key) or settled.get(call_key(each)) for each in asked}
+    return {key: resolution for key, resolution in found.items() if resolution is not None}
 
 
 def has_settled(session: Session) -> bool:

@@ -11,7 +11,7 @@ from inspector.core.calls import Outcome as Answered
 from inspector.core.canonical import canonical
 from inspector.core.inspection import Inspection
 from inspector.core.operations import Operation as Derived
-from inspector.core.operations import key_of, only_kept
+from inspector.core.operations import call_key, key_of, only_kept
 from inspector.core.targets import kind_of
 from inspector.models import Evidence, Operation, Revision, Run, Session, Target
 from inspector.models.text import clean, clean_json
@@ -68,7 +68,7 @@ def _known(session: Session, found: list[Derived]) -> dict[str, Operation]:
 
 
 def _of(known: dict[str, Operation], operation: Derived) -> Operation | None:
-    return known.get(clean(operation.key, KEY))
+    return known.get(clean(operation.key, KEY)) or known.get(call_key(operation))
 
 
 def _add(run: Run, session: Session, new: list[Derived], inspection: Inspection, actor: AbstractBaseUser | None) -> dict[str, Operation]:

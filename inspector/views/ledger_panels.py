@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from inspector.core.operations import Operation, key_of
+from inspector.core.operations import Operation, call_key, key_of
 from inspector.models import Checkpoint, Session
 from inspector.models import Operation as Kept
 from inspector.queries import audit, ledger
@@ -24,11 +24,13 @@ def operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
     """Those of the kept ledger with its word and their page, whether or not a row of this revision speaks of them; then what only rows tell."""
     order = list(OPERATION_STATES)
     order.insert(0, order.pop(order.index("uncertain")))
-    kept = {_key(each): each for each in ledger.of_session(desk.session).select_related("run__session", "target").order_by("pk")}
+    held = {_key(each): each for each in ledger.of_session(desk.session).select_related("run__session", "target").order_by("pk")}
+    own = {op.key: held.get(op.key) or held.get(call_key(op)) for op in desk.derived.inspection.operations}
+    kept = {key: each for key, each in own.items() if each is not None}
     listed = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain" or op.key in kept]
     listed.sort(key=lambda op: order.index(op.state) if op.state in order else len(order))
     spoken = {op.key for op in listed} | {kept[op.key].key for op in listed if op.key in kept}
-    silent = [each for each in kept.values() if each.key not in spoken]
+    silent = [each for each in held.values() if each.key not in spoken]
     return {
         "operations": [_silent(each) for each in silent[:LIMIT]] + [_words(desk, op, kept.get(op.key)) for op in listed[:LIMIT]],
         "operations_left": max(0, len(listed) - LIMIT) + max(0, len(silent) - LIMIT),

@@ -30,7 +30,7 @@ from inspector.services.repair_session import repair_session
 from inspector.services.settle_operation import settle_operation
 from inspector.services.take_over import take_over
 
-from .sessions import bring, bring_bytes
+from .sessions import OTHER, SID, bring, bring_bytes, row
 
 pytestmark = pytest.mark.django_db
 KILLED = Path(__file__).parent.parent / "corpus" / "claude-code" / "live332-b_kill_bash"
@@ -246,3 +246,14 @@ def test_a_repair_tells_the_registered_answer_only_where_the_transcript_has_none
     said = b"".join(part.data[0 : len(part.data)] for part in repair.apply(looked.inspection.session.source, plan).parts)
     assert (b"The application recorded" in said) is lost
     assert bool(readiness.unwritten_resolutions(session.current)) is lost
+
+
+@pytest.mark.parametrize(("call_id", "operations"), [("call_2", 2), ("toolu_01AbCdEfGhIjKlMnOp", 1)])
+def test_only_a_call_id_that_is_one_of_its_own_joins_sessions(call_id: str, operations: int) -> None:
+    """Ids as short as tests and small frameworks write them say nothing about another session's call."""
+    for number, session in enumerate((SID, OTHER)):
+        called = [{"type": "tool_use", "id": call_id, "name": "Write", "input": {"file_path": "/a", "content": "x"}}]
+        lines = row("user", 10 * number, None, "go", session) + row("assistant", 10 * number + 1, 10 * number, called, session)
+        bring_bytes(lines, f"{session}.jsonl")
+    assert Operation.objects.filter(tool="Write").count() == operations
+    assert [each.ledger.filter(tool="Write").count() for each in Session.objects.all()] == [1, 1]
