@@ -10,7 +10,7 @@ import pytest
 
 from inspector.capture import store
 from inspector.capture.tables import Store
-from inspector.core import report, rulebook
+from inspector.core import repair, report, rulebook
 from inspector.core.inspection import Inspection, inspect
 from inspector.core.source import Source
 from tests.stores.recorded import KEY, Case, brief, cases, wanted
@@ -112,3 +112,29 @@ def test_the_next_request_begins_as_the_model_received_it(case: Case) -> None:
     assert want[: len(got)] == got
     rest = want[len(got) :]
     assert {each["tool_call_id"] for each in rest if each["type"] == "tool"} <= told
+
+
+def test_a_shallow_saver_keeps_the_last_checkpoint_only(store_database: psycopg.Connection[Any], store_server: str) -> None:
+    """Its tables, made from those of a recorded thread: no ids beside the checkpoint, no versions beside the blobs."""
+    case = Case("langgraph-postgres", "agent_parallel_partial_sync")
+    case.load(store_database)
+    store_database.execute("""
+        DELETE FROM checkpoint_blobs b WHERE version <> (SELECT max(version) FROM checkpoint_blobs o WHERE o.channel = b.channel);
+        DELETE FROM checkpoint_blobs WHERE channel = '__start__';
+        DELETE FROM checkpoints WHERE checkpoint_id <> (SELECT max(checkpoint_id) FROM checkpoints);
+        DELETE FROM checkpoint_writes WHERE checkpoint_id <> (SELECT checkpoint->>'id' FROM checkpoints);
+        ALTER TABLE checkpoints DROP COLUMN checkpoint_id, DROP COLUMN parent_checkpoint_id;
+        ALTER TABLE checkpoint_blobs DROP COLUMN version
+    """)
+    found = store.connected("orders", store_server)
+    assert found is not None
+    with closing(found):
+        assert [(each.id, each.rows, each.at) for each in found.threads()] == [("t1", 3, None)]
+        looked = inspect(found.source("t1"))
+    want = next(wanted(case))
+    held = facts(looked)
+    assert (held["checkpoints"], held["newest"], held["messages"]) == (1, want.newest, want.messages)
+    assert sorted((each["id"], each["status"]) for each in held["tasks"]) == sorted(want.statuses or [])
+    assert [each["status"] for each in looked.state.runs_first or []] == ["unknown"]
+    plan = repair.plan(looked, rulebook.diagnose(looked), seed="s", at="2026-12-01T00:00:00.000Z")
+    assert [step.finding for step in plan.steps()] == ["task-outcome-unknown"]  # the task is answered; no second checkpoint is written

@@ -44,7 +44,7 @@ def advanced(standing: Standing, seed: str, at: str) -> Advanced | None:
     Where the store still holds writes of the lost checkpoint, it gets its own id back, so that they belong to it again.
     """
     newest = standing.newest
-    if newest is None or not standing.lost or newest.version < 3 or standing.thread.encrypted():
+    if newest is None or not standing.lost or newest.version < 3 or not _can_follow(standing, newest):
         return None
     try:
         versions, seen, values, updated = _applied(standing, newest, seed)
@@ -61,6 +61,11 @@ def advanced(standing: Standing, seed: str, at: str) -> Advanced | None:
     return _lines(standing.thread, newest, id, content, metadata)
 
 
+def _can_follow(standing: Standing, newest: Checkpoint) -> bool:
+    """Whether a checkpoint may be added: not in plain words to an encrypted thread, and not where a shallow saver keeps one alone."""
+    return not standing.thread.encrypted() and "checkpoint_id" in standing.thread.session.record(newest.row)
+
+
 def closed(standing: Standing, answers: dict[str, Inert], seed: str, at: str) -> Advanced | None:
     """A checkpoint behind the newest one in which open calls of the conversation are answered, each right behind the message that asked; or None.
 
@@ -69,7 +74,7 @@ def closed(standing: Standing, answers: dict[str, Inert], seed: str, at: str) ->
     """
     newest = standing.newest
     name = newest.message_channel() if newest is not None else None
-    if newest is None or name is None or newest.version < 3 or standing.thread.encrypted():
+    if newest is None or name is None or newest.version < 3 or not _can_follow(standing, newest):
         return None
     held = newest.values.get(name)
     if not isinstance(held, list) or any(not write.cell.special for task in standing.tasks for write in task.writes):

@@ -69,6 +69,9 @@ def _fill(row: Row, data: bytes, thread: Thread) -> None:
     cell = Cell(row, table, record)
     if table == CHECKPOINTS:
         row.extra = cell
+        if "checkpoint_id" not in record:  # a shallow saver keeps the last checkpoint only, and its id inside
+            content = stored(record, "checkpoint")
+            cell.checkpoint_id = str(content.get("id") or "") if isinstance(content, dict) else ""
         row.id, row.parent = cell.checkpoint_id, cell.parent
         row.at = ids.time_of(cell.checkpoint_id)
         thread.add_checkpoint(cell)
