@@ -231,6 +231,8 @@ class Document:
         self.data, self.opened = data, opened
         self.whole = False
         """Whether the brackets close and nothing follows them."""
+        self.tail = False
+        """Whether they close and something follows them that does not belong to the document: the last piece."""
         self.members: list[Place] = []
         self.close = len(data)
         self._open(opened)
@@ -244,7 +246,8 @@ class Document:
         if data[start : start + 1] == b"{":
             self.members, close = places(data, start)
             self.whole = close is not None and not data[close + 1 :].strip(b" \t\r\n")
-            self.close = close if self.whole and close is not None else len(data)
+            self.tail = close is not None and not self.whole
+            self.close = close if close is not None else len(data)
         if opened is None:
             return
         if not opened.path:
@@ -290,14 +293,14 @@ class Document:
         found: list[Piece] = []
         data = self.data
         ends = [place.start for place in self.members[1:]]
-        if not self.whole:
+        if not self.whole and not self.tail:
             # A member that the text breaks off behind may itself be cut: only one that a separator follows is whole.
             last = self.members[-1] if self.members else None
             cut = _skip(data, last.end) if last else 0
             ends.append((last.end if data[cut : cut + 1] == b"," else last.start) if last else 0)
         else:
             ends.append(self.close)
-        first = self.members[0].start if self.members else (self.close if self.whole else 0)
+        first = self.members[0].start if self.members else (self.close if self.whole or self.tail else 0)
         if first:
             found.append(Piece("frame", 0, first))
         for number, (place, end) in enumerate(zip(self.members, ends, strict=False)):
@@ -308,6 +311,9 @@ class Document:
             else:
                 found.append(Piece("member", place.start, end, place.key, b"{" + data[place.start : place.end] + b"}"))
         at = found[-1].end if found else 0
+        if self.tail:
+            found.append(Piece("frame", at, self.close + 1))
+            at = self.close + 1
         if at < len(data):
             found.append(Piece("frame" if self.whole else "broken", at, len(data)))
         return found
@@ -329,8 +335,12 @@ class Document:
         `inserted` to the bodies that follow it.
 
         Also the new pieces in order: the number of the old piece, or (number, place among those inserted there). Raises ApplyError for an
-        edit of what is neither a member nor an element, and for a body of the wrong shape.
+        edit of what is neither a member nor an element, and for a body of the wrong shape. Of a damaged document only what
+        follows it can be left out.
         """
+        last = len(self.pieces) - 1
+        if self.tail and dict(changes) == {last: None} and not any(inserted.values()):
+            return self.data[: self.pieces[last].start], list(range(last))
         if not self.whole:
             raise ApplyError("a document that is damaged can't be edited")
         for number in changes:

@@ -163,8 +163,14 @@ class Session:
         return document.pieces[row.index].body if document else self.bytes_of(row)
 
     def can_be_edited(self) -> bool:
-        """Whether a repair may change rows: a damaged document is read whole or not at all, so that no edit makes it sound."""
-        return not any(row.damage for row in self.rows if row.part in self.documents) if self.documents else True
+        """Whether a repair may change rows: a damaged document is read whole or not at all, so that no edit makes it sound,
+        unless something only follows it."""
+        return all(not row.damage or self._may_go(row) for row in self.rows if row.part in self.documents) if self.documents else True
+
+    def _may_go(self, row: Row) -> bool:
+        """Whether a damaged row of a document only follows it."""
+        document = self.documents[row.part]
+        return document.tail and row.index == len(document.pieces) - 1
 
     def value(self, row: Row) -> Any:
         """The row's parsed JSON value, or None for rows that hold none. Kept for the last few thousand rows asked for."""

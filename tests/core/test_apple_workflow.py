@@ -250,6 +250,16 @@ def test_a_transcript_in_a_damaged_text_is_still_told_by_its_content() -> None:
     assert codes(looked_at(data.replace(b"\n}", b",\n}"))) == {"unparseable-row"}
 
 
+@pytest.mark.parametrize("more", [b"\0" * 40, b'\n  "updatedAt": 817640102.25\n}', b"}", b" null"])
+def test_what_follows_a_document_is_left_out(more: bytes) -> None:
+    data = encoded(checkpoint("gather", planned(), plan=PLAN, gathered=[FACT]))
+    looked = inspect(source(data + more))
+    assert looked.session.client == "apple-workflow" and codes(looked) == {"unparseable-row"} and verdict(looked) == "blocked"
+    assert checkpoint_of(looked.session).step == "gather"  # type: ignore[union-attr]
+    _, after = repaired(looked)
+    assert bytes(after.session.source.parts[0].data[:]) == data and verdict(after) == "ready" and codes(after) == set()
+
+
 def test_a_release_that_is_not_known_is_refused_by_name() -> None:
     with pytest.raises(ReadError, match="no release '12'"):
         inspect(source(checkpoint("plan")), ResumeAs(version="12"))

@@ -23,8 +23,8 @@ FINDS = frozenset((
 ))  # fmt: skip
 """Codes of the findings that a session of this client can have."""
 MENDS = frozenset((
-    "transcript-undecodable", "unresolved-call", "step-not-advanced", "inconsistent-step", "partial-response", "work-after-saved-step",
-    "context-overflow",
+    "unparseable-row", "transcript-undecodable", "unresolved-call", "step-not-advanced", "inconsistent-step", "partial-response",
+    "work-after-saved-step", "context-overflow",
 ))  # fmt: skip
 """Those of them that a repair can mend in a document."""
 

@@ -33,8 +33,8 @@ def sniff(source: Source) -> bool:
         value = loads(data)
     except NotJson:
         end = leading_object(data)
-        broken_off = end is None or not data[end:].strip()
-        return broken_off and (DAMAGED.search(data) is not None or (b'"step"' in data and b'"userPrompt"' in data))
+        more_lines = end is not None and data[end:].lstrip(b" \t\r")[:1] == b"\n" and data[end:].strip()[:1] == b"{"
+        return not more_lines and (DAMAGED.search(data) is not None or (b'"step"' in data and b'"userPrompt"' in data))
     return isinstance(value, dict) and (is_checkpoint(value) or is_envelope(value) or found_in(value) is not None)
 
 
@@ -61,8 +61,9 @@ def read(source: Source) -> Session:
 def _document(data: bytes) -> Document:
     try:
         value = loads(data)
-    except NotJson:
-        value = None
+    except NotJson:  # what follows a document may be left out later: its rows are the same then
+        end = leading_object(data)
+        value = loads(data[:end]) if end is not None else None
     if not isinstance(value, dict):
         return Document(data)
     opened = found_in(value)
@@ -81,7 +82,7 @@ def _rows(document: Document) -> list[Row]:
 
 def _row(number: int, piece: Piece, document: Document) -> Row:
     if piece.kind == "broken":
-        damage = "truncated" if _breaks_off(document.data) else "unparseable"
+        damage = "truncated" if not document.tail and _breaks_off(document.data) else "unparseable"
         return Row(0, number, piece.start, piece.end, RowKind.DAMAGED, damage, damage=damage)
     if piece.kind in ("frame", "tail"):
         return Row(0, number, piece.start, piece.end, RowKind.FRAME, "brackets")
