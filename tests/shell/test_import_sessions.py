@@ -89,8 +89,9 @@ def test_damaged_bytes_are_imported_and_kept_exactly(name: str) -> None:
 
 def test_every_recorded_case_is_imported_exactly() -> None:
     corpus = Path(__file__).parent.parent / "corpus"
-    outcomes = [outcome for folder in sorted(corpus.iterdir()) for outcome in bring(folder)]
-    transcripts = {path.read_bytes() for path in [*corpus.rglob("*.jsonl"), *recorded()] if "subagents" not in path.parts}
+    outcomes = [outcome for folder in sorted(corpus.iterdir()) if any(folder.rglob("*.json*")) for outcome in bring(folder)]
+    documents = [*recorded(), *corpus.glob("reported/5*/input.json")]
+    transcripts = {path.read_bytes() for path in [*corpus.rglob("*.jsonl"), *documents] if "subagents" not in path.parts}
     kept = {source_of(outcome.revision).parts[0].data[0:] for outcome in outcomes}
     assert len(outcomes) > 30 and kept == transcripts
     assert {outcome.session.status for outcome in outcomes} == {"ready"}
