@@ -115,11 +115,11 @@ def made_by_model(item: Any) -> bool:
 
 def _reasoning(items: list[tuple[int, dict[str, Any]]], found: _Found) -> None:
     """R5 and R6: reasoning that nothing follows; and behind it the first item that may have lost its own."""
-    alone: list[int] = []
-    begun: list[int] = []
+    alone: list[tuple[int, dict[str, Any]]] = []
+    begun: list[tuple[int, dict[str, Any]]] = []
     for number, item in items:
         if kind_of(item) == "reasoning":
-            begun.append(number)
+            begun.append((number, item))
             continue
         if made_by_model(item):
             if alone and not begun and ASSIGNED.match(str(item.get("id"))):
@@ -127,15 +127,14 @@ def _reasoning(items: list[tuple[int, dict[str, Any]]], found: _Found) -> None:
             begun, alone = [], []
         else:
             alone += begun
-            _alone(begun, items, found)
+            _alone(begun, found)
             begun = []
-    _alone(begun, items, found)
+    _alone(begun, found)
 
 
-def _alone(numbers: Iterable[int], items: list[tuple[int, dict[str, Any]]], found: _Found) -> None:
-    by_number = dict(items)
-    for number in numbers:
-        found.add("R5", f"The reasoning {_named(by_number[number])} is not followed by the item that it belongs to.", number)
+def _alone(reasoning: Iterable[tuple[int, dict[str, Any]]], found: _Found) -> None:
+    for number, item in reasoning:
+        found.add("R5", f"The reasoning {_named(item)} is not followed by the item that it belongs to.", number)
 
 
 def _named(item: dict[str, Any]) -> str:

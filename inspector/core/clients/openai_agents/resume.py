@@ -57,8 +57,10 @@ def _of_history(session: Session, resume_as: ResumeAs, state: RuntimeState) -> N
         state.refused = "its items are encrypted, and no key is known that opens them"
         return
     encrypted = any(isinstance(row.extra, Held) and not row.extra.plain for row in rows)
-    taken = [row for row in rows if isinstance(row.extra, Held) and not (encrypted and row.extra.plain)]
-    state.drops += [Drop(row.ref, Stage.READ, Reason.MALFORMED) for row in rows if isinstance(row.extra, Held) and row not in taken]
+    held = [row for row in rows if isinstance(row.extra, Held)]
+    taken = [row for row in held if not (encrypted and row.extra.plain)]
+    if encrypted:
+        state.drops += [Drop(row.ref, Stage.READ, Reason.MALFORMED) for row in held if row.extra.plain]
     handed_over = 0 in session.documents and any(row.extra.form == "element" for row in taken)
     _send(session, state, taken, orphans=not handed_over)
     _with_prompt(state, resume_as)

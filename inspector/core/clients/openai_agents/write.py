@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 ANSWERED = frozenset(("function_call", "custom_tool_call", "shell_call", "local_shell_call", "apply_patch_call"))
+NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -127,7 +128,7 @@ def _new_row(session: Session, near: Row, item: dict[str, Any]) -> bytes:
     record = session.record(near)
     if MESSAGE not in record:
         return dumps(item)
-    numbers = [number for row in messages_of(session) if isinstance(number := session.record(row).get("id"), int)]
+    numbers = [int(row.id) for row in messages_of(session) if row.id is not None and NUMBER.fullmatch(row.id)]
     value = {**record, "id": max(numbers, default=0) + 1}
     value.pop(tablerow.DECRYPTED, None)
     return rewritten(session.bytes_of(near), _with_item(value, item))
