@@ -58,11 +58,12 @@ def _retries(inspection: Inspection) -> Iterator[tuple[Operation, Operation]]:
         (operation, inspection.row(operation.call)) for operation in inspection.operations
         if operation.call is not None and operation.call_id is not None
     ]  # fmt: skip
+    next_message = _of_another_message([row for _, row in listed])
     newest: dict[str, int] = {}
     waiting: dict[tuple[int, str, str | None], _Attempt] = {}
     for number, (operation, row) in enumerate(listed):
         known = _known_from(inspection, operation)
-        following = listed[number + 1][1] if number + 1 < len(listed) else None
+        following = next_message[number]
         opens = known is None or (following is not None and following.part == row.part and following.index < known)
         if not opens and number - newest.get(operation.tool, -LOOKED_AHEAD) >= LOOKED_AHEAD:
             continue
@@ -74,6 +75,15 @@ def _retries(inspection: Inspection) -> Iterator[tuple[Operation, Operation]]:
         if opens and act[2] is not None and (first is None or index.message_of(first.row) != index.message_of(row)):
             newest[operation.tool] = number
             waiting[act] = _Attempt(number, operation, row, known)
+
+
+def _of_another_message(rows: list[Row]) -> list[Row | None]:
+    """For each call's row that of the next call that is not of the same message: calls beside each other are no attempts of one act."""
+    found: list[Row | None] = [None] * len(rows)
+    for number in range(len(rows) - 2, -1, -1):
+        later = rows[number + 1]
+        found[number] = later if index.message_of(later) != index.message_of(rows[number]) else found[number + 1]
+    return found
 
 
 class _Attempt(NamedTuple):
