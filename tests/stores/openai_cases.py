@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import tarfile
-import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,34 +16,18 @@ from inspector.core.inspection import Inspection, inspect
 from inspector.core.source import Part, Source
 from inspector.core.state import ResumeAs
 
+from .packed import Packed
+
 os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 CORPUS = Path(__file__).resolve().parent.parent / "corpus" / "openai-agents"
 REPORTED = CORPUS.parent / "reported"
 
 
-@functools.cache
-def _unpacked() -> tempfile.TemporaryDirectory[str]:
-    folder = tempfile.TemporaryDirectory(prefix="openai-")
-    with tarfile.open(CORPUS / "recorded.tar.xz") as packed:
-        packed.extractall(folder.name, filter="data")
-    return folder
-
-
 @dataclass(frozen=True)
-class Case:
+class Case(Packed):
     """One recorded case."""
 
-    system: str
-    name: str
-
-    @property
-    def folder(self) -> Path:
-        return Path(_unpacked().name, self.system, self.name)
-
-    @property
-    def expected(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "expected.json").read_text())
-        return found
+    ARCHIVES = CORPUS
 
     @property
     def requests(self) -> list[Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,39 +10,22 @@ from typing import Any
 
 import psycopg
 
+from .packed import Packed
+
 CORPUS = Path(__file__).with_name("archives")
 KEY = b"0123456789abcdef"
 """Key of the encrypted case."""
 
 
-@functools.cache
-def _unpacked() -> tempfile.TemporaryDirectory[str]:
-    folder = tempfile.TemporaryDirectory(prefix="stores-")
-    for archive in sorted(CORPUS.glob("*.tar.xz")):
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder.name, filter="data")
-    return folder
-
-
 @dataclass(frozen=True)
-class Case:
+class Case(Packed):
     """One recorded store."""
 
-    system: str
-    name: str
-
-    @property
-    def folder(self) -> Path:
-        return Path(_unpacked().name, self.system, self.name)
+    ARCHIVES = CORPUS
 
     @property
     def sqlite(self) -> Path:
         return self.folder / "checkpoints.sqlite"
-
-    @property
-    def expected(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "expected.json").read_text(encoding="utf-8"))
-        return found
 
     def load(self, connection: psycopg.Connection[Any]) -> None:
         """Put the dump into the database of an open connection, in place of what is there."""
