@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.base_user import AbstractBaseUser
+
 VIEW = "inspector.view_session"
 HANDLE = "inspector.handle_session"
 DECIDE = "inspector.decide_operation"
@@ -26,3 +28,8 @@ WORDS = {
     REVEAL: "see masked secrets",
 }
 """Permission -> what it lets a person do."""
+
+
+def may(actor: AbstractBaseUser | None, permission: str) -> bool:
+    """Whether a person, who may be gone or locked since, has a permission today."""
+    return actor is not None and actor.is_active and bool(getattr(actor, "has_perm", lambda _: False)(permission))

@@ -95,9 +95,15 @@ def sorted_out(session: Session) -> tuple[list[Operation], list[Operation], list
     return completed, allowed, forbidden
 
 
-def valid_approval(operation: Operation) -> Approval | None:
-    """An approval of exactly this, unused and not expired. Whether its giver may still give it is asked by whoever uses it."""
-    return operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).order_by("pk").first()
+def valid_approvals(operation: Operation) -> QuerySet[Approval]:
+    """Approvals of exactly this, unused and not expired, oldest first. Whether a giver may still give one is asked by whoever uses it."""
+    return operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).select_related("approver").order_by("pk")
+
+
+def key_in_rows(operation: Operation) -> str:
+    """The key that a derivation gives the operation's call: what an application registered for one has a key of its own."""
+    registered = operation.origin == Operation.Origin.LIVE and operation.call_id
+    return key_of(operation.call_id, operation.tool, operation.arguments) if registered else operation.key
 
 
 def quiet_until(operation: Operation) -> datetime | None:
@@ -190,8 +196,7 @@ def _settled(session: Session) -> dict[str, Resolution]:
             happened = HAPPENED.get(Outcome(each.outcome), bool(claim.effect_exists))
             text, by = PREFIX.get(Outcome(each.outcome), "") + claim.statement, str(claim.claimant or "")
             second, at = "" if claim.alone else str(claim.decided_by or ""), claim.decided_at or each.changed
-        name = key_of(each.call_id, each.tool, each.arguments) if each.origin == Operation.Origin.LIVE and each.call_id else each.key
-        found[name] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
+        found[key_in_rows(each)] = Resolution("happened" if happened else "did-not-happen", text, by, f"{at:%Y-%m-%dT%H:%M:%S.000Z}", second)
     return found
 
 

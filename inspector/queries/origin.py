@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,11 @@ class Look:
     seen: bool
     live: str = ""
     changed: str = ""
+
+
+def place_digest(place: Path) -> str:
+    """What tells a place from others when it is imported again: SHA-256 of the path, as hex."""
+    return hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def look(session: Session) -> Look:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from inspector.core import reading
 from inspector.models import Evidence, Lease, Operation, Revision, Session
 from inspector.models.clock import DatabaseNow
-from inspector.models.roles import DECIDE, HANDLE
+from inspector.models.roles import DECIDE, HANDLE, may
 from inspector.models.text import clean
 
 from . import ledger, origin
@@ -170,19 +170,15 @@ def _responding(session: Session, asked: Asked) -> Iterator[Line]:
 
 def _approvals(session: Session) -> Iterator[Line]:
     for each in ledger.of_session(session).filter(state=State.APPROVED).select_related("proposer", "run__session", "target"):
-        approval = ledger.valid_approval(each)
+        approval = ledger.valid_approvals(each).first()
         if approval is None or each.digest != ledger.digest_of(each):
             yield Line("approvals", False, f"The approval of {each.tool} is no longer valid: it ran out, or the action changed. Ask again.", each.pk)
-        elif not _may(approval.approver, DECIDE):
+        elif not may(approval.approver, DECIDE):
             yield Line("approvals", False, f"Who approved {each.tool} may not do so any more. Ask again.", each.pk)
-        elif each.origin == Operation.Origin.LIVE and not _may(each.proposer, HANDLE):
+        elif each.origin == Operation.Origin.LIVE and not may(each.proposer, HANDLE):
             yield Line("approvals", False, f"Who proposed {each.tool} may not do so any more.", each.pk)
         else:
             yield Line("approvals", True, f"{each.tool} is approved until {approval.expires_at:%H:%M:%S %Z}.", each.pk)
-
-
-def _may(user: Any, permission: str) -> bool:
-    return user is not None and user.is_active and user.has_perm(permission)
 
 
 def _policy(session: Session) -> Line:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,8 @@ from inspector.capture.postgres_store import PostgresDatabase
 from inspector.capture.tables import Store
 from inspector.core.errors import ReadError
 from inspector.models import Revision, RevisionPart, Session
+
+from .origin import place_digest
 
 KEPT = 4
 """Open connections to one server that wait for the next page: making one takes longer than listing a hundred threads."""
@@ -78,7 +79,7 @@ def _kept(name: str, address: str, database: PostgresDatabase) -> bool:
 
 def brought(name: str, threads: Iterable[str]) -> dict[str, tuple[Session, int]]:
     """Thread id -> its session here and the rows of its main part, for those that were imported from this store."""
-    by_origin = {hashlib.sha256(f"{place_of(name)}/{quote(thread, safe='')}".encode()).hexdigest(): thread for thread in threads}
+    by_origin = {place_digest(Path(f"{place_of(name)}/{quote(thread, safe='')}")): thread for thread in threads}
     found = Session.objects.filter(origin__in=by_origin)
     newest = {}
     imported = RevisionPart.objects.filter(revision__session__in=found, revision__kind=Revision.Kind.IMPORTED, number=0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import connection, transaction
 from django.utils import timezone
 
+from inspector.core.canonical import canonical
 from inspector.models import AuditEntry
 from inspector.models.text import clean, clean_json
 from inspector.queries.audit import digest
@@ -35,8 +35,7 @@ def append_audit(*, actor: AbstractBaseUser | None, action: str, session: int | 
         seq, prev = (last[0] + 1, last[1]) if last else (1, START)
         now = timezone.now()
         name = clean(actor.get_username(), 150) if actor else "system"
-        body = json.dumps(
-            {"seq": seq, "at": now.isoformat(), "actor": name, "action": action, "session": session, "details": clean_json(details or {})},
-            sort_keys=True, separators=(",", ":"), ensure_ascii=False,
-        )  # fmt: skip
+        body = canonical(
+            {"seq": seq, "at": now.isoformat(), "actor": name, "action": action, "session": session, "details": clean_json(details or {})}
+        )
         return AuditEntry.objects.create(seq=seq, prev=prev, hash=digest(prev, body), body=body, at=now, actor=name, action=action, session=session)

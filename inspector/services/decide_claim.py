@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.contrib.auth.models import AbstractBaseUser
 
 from inspector.models import Claim
-from inspector.models.roles import DECIDE, HANDLE
+from inspector.models.roles import DECIDE, HANDLE, may
 from inspector.queries import ledger
 
 from .append_audit import append_audit
 from .claims import check, close, settle
 from .moves import Refused, deed
-from .permit import may, permit
+from .permit import permit
 from .rejudge import rejudge
 
 

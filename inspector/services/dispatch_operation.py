@@ -10,12 +10,12 @@ from django.db.models.functions import Least
 
 from inspector.models import Approval, Lease, Operation, Target
 from inspector.models.clock import DatabaseNow
-from inspector.models.roles import DECIDE, HANDLE
+from inspector.models.roles import DECIDE, HANDLE, may
 from inspector.queries import ledger, readiness
 
 from .approve_operation import repeatable
 from .moves import HAPPENED_AFTER_ALL, Refused, deed, hold, move
-from .permit import may, permit
+from .permit import permit
 
 State = Operation.State
 
@@ -77,7 +77,7 @@ def _use_approval(operation: Operation) -> Approval:
     """Use up one valid approval whose giver, like the proposer, may still do so today. Raises Refused."""
     if operation.origin == Operation.Origin.LIVE and not may(operation.proposer, HANDLE):
         raise Refused("no-approval", "Who proposed it may not do so any more.")
-    given = operation.approvals.filter(digest=operation.digest, used_at=None, expires_at__gt=DatabaseNow()).select_related("approver")
+    given = ledger.valid_approvals(operation)
     approval = next((each for each in given if may(each.approver, DECIDE) and (each.alone or each.approver_id != operation.proposer_id)), None)
     if approval is None:
         raise Refused("no-approval", "Its approval was used, has run out, or its giver may not give it any more. Ask for a new one.")

@@ -6,7 +6,6 @@ until the last is read; what a run has written is undone when the run does not c
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from inspector.models import Artifact, Revision, RevisionPart, Session
 from inspector.models.roles import HANDLE
 from inspector.models.text import clean
 from inspector.queries.derivation import collection_paused, derive
+from inspector.queries.origin import place_digest
 
 from .append_audit import append_audit
 from .artifacts import Incoming, digest_of, erase_unused, kept
@@ -132,7 +132,7 @@ def announce(candidates: Sequence[Candidate], actor: AbstractBaseUser | None, ru
 def origin_of(candidate: Candidate) -> str:
     """Digest of the place of a file of this machine; blank for uploads and archives."""
     path = candidate.tree.origins.get(candidate.main)
-    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest() if path else ""
+    return place_digest(path) if path else ""
 
 
 def place_of(candidate: Candidate) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
+
+from inspector.queries import tokens
 
 LOCAL_USER = "local"
 
@@ -17,14 +18,14 @@ _open: set[str] = set()
 def issue_token() -> str:
     """A new launch token, good for one use in this process."""
     token = secrets.token_urlsafe(32)
-    _open.add(_digest(token))
+    _open.add(tokens.digest(token))
     return token
 
 
 def redeem_token(*, token: str) -> AbstractUser | None:
     """The local user for a token not used before; None for any other token."""
     try:
-        _open.remove(_digest(token))  # one step: two requests with the same token cannot both succeed
+        _open.remove(tokens.digest(token))  # one step: two requests with the same token cannot both succeed
     except KeyError:
         return None
     return local_user()
@@ -38,7 +39,3 @@ def local_user() -> AbstractUser:
         user.set_unusable_password()
         user.save(update_fields=["password"])
     return user
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
 
-from inspector.models.roles import ROLES, WORDS
+from inspector.models.roles import ROLES, WORDS, may
 
 
 def permit(actor: AbstractBaseUser | None, permission: str) -> None:
@@ -14,8 +14,3 @@ def permit(actor: AbstractBaseUser | None, permission: str) -> None:
         return
     role = next(name for name, permissions in ROLES.items() if permission in permissions)
     raise PermissionDenied(f"You may not {WORDS[permission]}. Ask an administrator for the role “{role}”.")
-
-
-def may(actor: AbstractBaseUser | None, permission: str) -> bool:
-    """Whether a person, who may be gone or locked since, has a permission today."""
-    return actor is not None and actor.is_active and bool(getattr(actor, "has_perm", lambda _: False)(permission))

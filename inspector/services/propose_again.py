@@ -32,7 +32,7 @@ def again(operation: Operation) -> str:
     changed = operation.digest != ledger.digest_of(operation)
     if operation.state == State.PROPOSED:
         return "ask" if changed else ""
-    return "ask" if operation.state == State.APPROVED and (changed or ledger.valid_approval(operation) is None) else ""
+    return "ask" if operation.state == State.APPROVED and (changed or ledger.valid_approvals(operation).first() is None) else ""
 
 
 def propose_again(*, operation: Operation, actor: AbstractBaseUser) -> Operation:

@@ -11,7 +11,7 @@ from inspector.core.calls import Outcome as Answered
 from inspector.core.canonical import canonical
 from inspector.core.inspection import Inspection
 from inspector.core.operations import Operation as Derived
-from inspector.core.operations import call_key, key_of, only_kept
+from inspector.core.operations import call_key, only_kept
 from inspector.core.targets import kind_of
 from inspector.models import Evidence, Operation, Revision, Run, Session, Target
 from inspector.models.text import clean, clean_json
@@ -64,7 +64,7 @@ def _known(session: Session, found: list[Derived]) -> dict[str, Operation]:
     for start in range(0, len(keys), 500):
         known |= {each.key: each for each in Operation.objects.filter(client=session.client, key__in=keys[start : start + 500])}
     live = ledger.of_session(session).filter(origin=Operation.Origin.LIVE).exclude(call_id="").order_by("pk") if found else ()
-    return known | {key_of(each.call_id, each.tool, each.arguments): each for each in live}
+    return known | {ledger.key_in_rows(each): each for each in live}
 
 
 def _of(known: dict[str, Operation], operation: Derived) -> Operation | None:

@@ -14,12 +14,11 @@ from django.views.decorators.http import require_http_methods
 
 from inspector import answers
 from inspector.models import Lease, Operation, Session
-from inspector.models.roles import HANDLE
+from inspector.models.roles import HANDLE, may
 from inspector.queries import audit, leases, ledger, origin, readiness
 from inspector.services.claim_session import claim_session
 from inspector.services.export_session import resume_command
 from inspector.services.moves import Refused
-from inspector.services.permit import may
 from inspector.services.register_run import run_of
 from inspector.services.release_lease import release_lease
 from inspector.services.renew_lease import renew_lease

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from inspector.core.operations import Operation, call_key, key_of
+from inspector.core.operations import Operation, call_key
 from inspector.models import Checkpoint, Session
 from inspector.models import Operation as Kept
 from inspector.queries import audit, ledger
@@ -24,7 +24,7 @@ def operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
     """Those of the kept ledger with its word and their page, whether or not a row of this revision speaks of them; then what only rows tell."""
     order = list(OPERATION_STATES)
     order.insert(0, order.pop(order.index("uncertain")))
-    held = {_key(each): each for each in ledger.of_session(desk.session).select_related("run__session", "target").order_by("pk")}
+    held = {ledger.key_in_rows(each): each for each in ledger.of_session(desk.session).select_related("run__session", "target").order_by("pk")}
     own = {op.key: held.get(op.key) or held.get(call_key(op)) for op in desk.derived.inspection.operations}
     kept = {key: each for key, each in own.items() if each is not None}
     listed = [op for op in desk.derived.inspection.operations if op.effect != "read-only" or op.state == "uncertain" or op.key in kept]
@@ -36,12 +36,6 @@ def operations(desk: Desk, at: str, message: str) -> dict[str, Any]:
         "operations_left": max(0, len(listed) - LIMIT) + max(0, len(silent) - LIMIT),
         "report_href": reverse("report", args=[desk.session.pk]),
     }
-
-
-def _key(operation: Kept) -> str:
-    """Key that a derivation gives the call: what an application registered has one of its own."""
-    own = operation.origin != Kept.Origin.RECORDED and operation.call_id
-    return key_of(operation.call_id, operation.tool, operation.arguments) if own else operation.key
 
 
 def _words(desk: Desk, operation: Operation, kept: Kept | None) -> dict[str, Any]:

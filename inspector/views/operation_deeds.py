@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -69,67 +71,62 @@ def add(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("operation", pk)
 
 
-@require_POST
-def decide(request: HttpRequest, pk: int) -> HttpResponse:
+Deed = Callable[[HttpRequest, Operation], tuple[str, int]]
+
+
+def refusable(form: str) -> Callable[[Deed], Callable[..., HttpResponse]]:
+    """Make a view of a deed, which returns what to say and the operation to go on to. A refusal is said at the named form of the page."""
+
+    def decorate(deed: Deed) -> Callable[..., HttpResponse]:
+        @require_POST
+        @wraps(deed)
+        def view(request: HttpRequest, pk: int) -> HttpResponse:
+            try:
+                said, to = deed(request, get_operation(pk))
+            except Refused as refused:
+                return show(request, get_operation(pk), _sent(request, form, refused.says), status=409)
+            messages.success(request, said)
+            return redirect("operation", to)
+
+        return view
+
+    return decorate
+
+
+@refusable("decide")
+def decide(request: HttpRequest, operation: Operation) -> tuple[str, int]:
     """Approve or refuse what somebody said, as it was shown."""
-    operation = get_operation(pk)
     claim, approve = _claim(operation, request), request.POST.get("do") == "approve"
-    try:
-        decide_claim(
-            claim=claim, actor=request.user, digest=request.POST.get("digest", ""), approve=approve, note=request.POST.get("note", "")
-        )  # fmt: skip
-    except Refused as refused:
-        return show(request, get_operation(pk), _sent(request, "decide", refused.says), status=409)
-    messages.success(request, "You approved it: it counts now." if approve else "You refused it. It stays on record; the operation stays open.")
-    return redirect("operation", pk)
+    decide_claim(claim=claim, actor=request.user, digest=request.POST.get("digest", ""), approve=approve, note=request.POST.get("note", ""))
+    return "You approved it: it counts now." if approve else "You refused it. It stays on record; the operation stays open.", operation.pk
 
 
-@require_POST
-def take_back(request: HttpRequest, pk: int) -> HttpResponse:
+@refusable("take-back")
+def take_back(request: HttpRequest, operation: Operation) -> tuple[str, int]:
     """Take back one's own word while nobody has decided it."""
-    operation = get_operation(pk)
-    try:
-        withdraw_claim(claim=_claim(operation, request), actor=request.user, note=request.POST.get("note", ""))
-    except Refused as refused:
-        return show(request, get_operation(pk), _sent(request, "take-back", refused.says), status=409)
-    messages.success(request, "You took it back. It stays on record.")
-    return redirect("operation", pk)
+    withdraw_claim(claim=_claim(operation, request), actor=request.user, note=request.POST.get("note", ""))
+    return "You took it back. It stays on record.", operation.pk
 
 
-@require_POST
-def approve(request: HttpRequest, pk: int) -> HttpResponse:
+@refusable("approve")
+def approve(request: HttpRequest, operation: Operation) -> tuple[str, int]:
     """Approve exactly what was shown."""
-    operation = get_operation(pk)
-    try:
-        approve_operation(operation=operation, actor=request.user, digest=request.POST.get("digest", ""))
-    except Refused as refused:
-        return show(request, get_operation(pk), _sent(request, "approve", refused.says), status=409)
-    messages.success(request, f"Approved, for exactly this action, for {settings.APPROVAL_MINUTES} minutes and one sending.")
-    return redirect("operation", pk)
+    approve_operation(operation=operation, actor=request.user, digest=request.POST.get("digest", ""))
+    return f"Approved, for exactly this action, for {settings.APPROVAL_MINUTES} minutes and one sending.", operation.pk
 
 
-@require_POST
-def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+@refusable("withdraw")
+def withdraw(request: HttpRequest, operation: Operation) -> tuple[str, int]:
     """Withdraw what was not sent."""
-    operation = get_operation(pk)
-    try:
-        cancel_operation(operation=operation, actor=request.user, reason=request.POST.get("note", ""))
-    except Refused as refused:
-        return show(request, get_operation(pk), _sent(request, "withdraw", refused.says), status=409)
-    messages.success(request, "It was withdrawn: nothing was sent.")
-    return redirect("operation", pk)
+    cancel_operation(operation=operation, actor=request.user, reason=request.POST.get("note", ""))
+    return "It was withdrawn: nothing was sent.", operation.pk
 
 
-@require_POST
-def again(request: HttpRequest, pk: int) -> HttpResponse:
+@refusable("again")
+def again(request: HttpRequest, operation: Operation) -> tuple[str, int]:
     """Propose it once more, as an operation of its own."""
-    operation = get_operation(pk)
-    try:
-        made = propose_again(operation=operation, actor=request.user)
-    except Refused as refused:
-        return show(request, get_operation(pk), _sent(request, "again", refused.says), status=409)
-    messages.success(request, f"It waits for approval as op {made.pk}. Nothing was sent.")
-    return redirect("operation", made.pk)
+    made = propose_again(operation=operation, actor=request.user)
+    return f"It waits for approval as op {made.pk}. Nothing was sent.", made.pk
 
 
 def _claim(operation: Operation, request: HttpRequest) -> Claim:

@@ -15,9 +15,8 @@ from inspector.core import reading
 from inspector.core.errors import CoreError
 from inspector.core.verdicts import SENTENCES, Reason
 from inspector.models import IndexedRow, Operation
-from inspector.models.roles import ERASE, HANDLE, VIEW
+from inspector.models.roles import ERASE, HANDLE, VIEW, may
 from inspector.queries import leases, ledger, readiness
-from inspector.services.permit import may
 from inspector.templatetags.words import GATES, HOWS, VERDICTS, safe_text, titled
 
 from . import gate, panels

@@ -63,7 +63,7 @@ def standing(operation: Operation) -> Standing:
 
 
 def _approved(operation: Operation) -> Standing:
-    approval = ledger.valid_approval(operation)
+    approval = ledger.valid_approvals(operation).first()
     if approval is None or operation.digest != ledger.digest_of(operation):
         return Standing(*NOT_VALID, "The action changed since it was approved." if approval else "It ran out before the action was sent.")
     return Standing("ok", "Approved, not sent", format_html("Approval for exactly this action, until {}.", clock(approval.expires_at)))

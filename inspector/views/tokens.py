@@ -11,11 +11,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from inspector.models import ApiToken
-from inspector.models.roles import ADMINISTER
+from inspector.models.roles import ADMINISTER, may
 from inspector.queries import tokens
 from inspector.services.issue_token import issue_token
 from inspector.services.moves import Refused
-from inspector.services.permit import may
 from inspector.services.revoke_token import revoke_token
 
 DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("", "until it is revoked"))

@@ -60,12 +60,18 @@ BROKEN = {
     "two-operations-with-one-key": Broken("services.propose_operation", (), "of-one-target-one-has-a-key", "one_operation_per_key"),
     "approval-used-twice": Broken(
         "services.dispatch_operation",
-        (("digest=operation.digest, used_at=None, ", "digest=operation.digest, "), ("pk=approval.pk, used_at=None, ", "pk=approval.pk, ")),
+        (
+            ("ledger.valid_approvals(operation)", "operation.approvals.filter(digest=operation.digest, expires_at__gt=DatabaseNow())"),
+            ("pk=approval.pk, used_at=None, ", "pk=approval.pk, "),
+        ),
         "an-approval-is-good-for-one-sending",
     ),
     "approval-that-ran-out": Broken(
         "services.dispatch_operation",
-        (("used_at=None, expires_at__gt=DatabaseNow()).select", "used_at=None).select"), ("used_at=None, expires_at__gt=DatabaseNow(), ", "")),
+        (
+            ("ledger.valid_approvals(operation)", "operation.approvals.filter(digest=operation.digest, used_at=None)"),
+            ("used_at=None, expires_at__gt=DatabaseNow(), ", ""),
+        ),
         "an-approval-runs-out",
     ),
     "digest-not-looked-at": Broken(

@@ -23,11 +23,11 @@ from django.views.decorators.csrf import csrf_exempt
 from inspector import answers
 from inspector.core.errors import CoreError
 from inspector.core.masking import mask_json
-from inspector.models.roles import HANDLE, VIEW
+from inspector.models.roles import HANDLE, VIEW, may
 from inspector.models.text import clean
 from inspector.queries import tokens
 from inspector.services.moves import Refused
-from inspector.services.permit import may, permit
+from inspector.services.permit import permit
 
 FORM = 21_000_000
 """Bytes of a form with a file."""
